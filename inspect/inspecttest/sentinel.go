@@ -1,0 +1,98 @@
+package inspecttest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
+
+	"github.com/idemctl/idemctl/inspect"
+)
+
+// MasterName is what the sentinel of StartSentinel calls its master.
+const MasterName = "mymaster"
+
+// Sentinel is a master, a replica of it, and a sentinel that watches them.
+type Sentinel struct {
+	Master   *Server
+	Replica  *Server
+	Addr     string // the sentinel's
+	Password string // the sentinel's own
+}
+
+// StartSentinel starts the three, and waits until the replica follows and the
+// sentinel knows of it.
+func StartSentinel(t testing.TB) *Sentinel {
+	t.Helper()
+	s := &Sentinel{Master: StartServer(t), Password: "sentinel secret"}
+	host, port := split(t, s.Master.Addr)
+	s.Replica = StartServer(t, "--replicaof", host, port)
+	s.start(t)
+	return s
+}
+
+func (s *Sentinel) start(t testing.TB) {
+	t.Helper()
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	port, err := freePort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := tempDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Addr = loopback(port)
+	host, masterPort := split(t, s.Master.Addr)
+	config := filepath.Join(dir, "sentinel.conf")
+	text := fmt.Sprintf("port %d\nbind 127.0.0.1\ndir %s\nlogfile %s\nrequirepass %q\nsentinel monitor %s %s %s 1\n",
+		port, dir, filepath.Join(dir, "log"), s.Password, MasterName, host, masterPort)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	proc, err := run(exec.Command(path, config, "--sentinel"), dir, s.ready)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(proc.stop)
+}
+
+// ready asks the sentinel for the replica that it found at the master.
+func (s *Sentinel) ready() error {
+	c := redis.NewSentinelClient(&redis.Options{Addr: s.Addr, Password: s.Password, MaxRetries: -1})
+	defer c.Close()
+	replicas, err := c.Replicas(context.Background(), MasterName).Result()
+	if err == nil && len(replicas) == 0 {
+		return errors.New("the sentinel knows of no replica")
+	}
+	return err
+}
+
+// Options leads to the master by way of the sentinel.
+func (s *Sentinel) Options() inspect.Options {
+	return inspect.Options{URI: "redis-sentinel://" + s.Addr + "/" + MasterName, SentinelPassword: s.Password}
+}
+
+// AsynqOpt is how asynq goes that way.
+func (s *Sentinel) AsynqOpt() asynq.RedisConnOpt {
+	return asynq.RedisFailoverClientOpt{MasterName: MasterName, SentinelAddrs: []string{s.Addr}, SentinelPassword: s.Password}
+}
+
+func split(t testing.TB, addr string) (host, port string) {
+	t.Helper()
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return host, port
+}

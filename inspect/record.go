@@ -1,0 +1,131 @@
+package inspect
+
+import (
+	"context"
+	"crypto/sha256"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// recordFields are the fields of a task's hash that a task is read from
+// (internal/rdb/rdb.go: enqueueUniqueCmd, addToGroupCmd). They are read by one
+// HMGET, and so are of one instant.
+var recordFields = [...]any{"msg", "state", "pending_since", "unique_key", "group"}
+
+const (
+	recordMsg = iota
+	recordState
+	recordPendingSince
+	recordUniqueKey
+	recordGroup
+)
+
+// record is a pipeline's question for one task, and later the answer.
+type record struct {
+	ref    Ref
+	fields *redis.SliceCmd
+	result *redis.IntCmd
+	lease  *redis.FloatCmd // active tasks of a listing only
+}
+
+// ask queues the commands for one task.
+func ask(ctx context.Context, pipe redis.Pipeliner, r Ref) record {
+	key := keysOf(r.Queue).task(r.ID)
+	args := make([]any, 0, 2+len(recordFields))
+	args = append(args, "hmget", key)
+	args = append(args, recordFields[:]...)
+	rec := record{ref: r, fields: redis.NewSliceCmd(ctx, args...)}
+	_ = pipe.Process(ctx, rec.fields) // nothing is sent, and can fail, before exec
+	rec.result = redis.NewIntCmd(ctx, "hstrlen", args[1], "result")
+	_ = pipe.Process(ctx, rec.result)
+	return rec
+}
+
+// text is a field of the answer; "" when the hash does not have it.
+func (r record) text(field int) string {
+	if v := r.fields.Val(); field < len(v) {
+		s, _ := v[field].(string)
+		return s
+	}
+	return ""
+}
+
+// gone says whether the hash has none of the fields, nor a result; a key of
+// another type is no hash either.
+func (r record) gone() bool {
+	for _, v := range r.fields.Val() {
+		if v != nil {
+			return false
+		}
+	}
+	return r.result.Val() == 0
+}
+
+// task reads the answer. A hash without a message, or with one that cannot be
+// decoded, gives a task with DefectUndecodable and the other fields.
+func (r record) task(names *interner) Task {
+	t := Task{Ref: r.ref}
+	if r.gone() {
+		t.Defect = DefectDangling
+		return t
+	}
+	if msg := r.text(recordMsg); msg != "" {
+		names.fill(&t, []byte(msg))
+	} else {
+		t.Defect = DefectUndecodable
+	}
+	t.State = stateOf(r.text(recordState))
+	t.PendingSince = unixNanos(r.text(recordPendingSince))
+	if key := r.text(recordUniqueKey); key != "" {
+		t.UniqueKey = key
+	}
+	if t.Group == "" {
+		t.Group = r.text(recordGroup)
+	}
+	t.ResultSize = int(r.result.Val())
+	if r.lease != nil {
+		t.setScore(StateActive, r.lease.Val())
+	}
+	return t
+}
+
+// fill decodes the message into the task. The task keeps msg.
+func (n *interner) fill(t *Task, msg []byte) {
+	if err := n.decodeMessage(msg, t); err != nil {
+		*t = Task{Ref: t.Ref, Defect: DefectUndecodable}
+	}
+	sum := sha256.Sum256(msg)
+	t.Digest = [16]byte(sum[:16])
+}
+
+// stateOf reads the hash field exactly as asynq writes it.
+func stateOf(s string) State {
+	for state, name := range stateNames {
+		if s == name {
+			return State(state)
+		}
+	}
+	return StateUnknown
+}
+
+// setScore stores the score of the task in the set of the given state, or, for
+// an active task, in the leases. 0 is no score.
+func (t *Task) setScore(s State, score float64) {
+	if score == 0 {
+		return
+	}
+	at := time.Unix(int64(score), 0)
+	switch s {
+	case StateScheduled, StateRetry:
+		t.NextProcessAt = at
+	case StateArchived:
+		t.ArchivedAt = at
+	case StateCompleted:
+		t.ExpiresAt = at
+	case StateAggregating:
+		t.GroupedAt = at
+	case StateActive:
+		t.LeaseExpiresAt = at
+	}
+}
