@@ -1,0 +1,170 @@
+package reconcile
+
+import (
+	"time"
+
+	"github.com/idemctl/idemctl/inspect"
+)
+
+// recoveryWait is the longest time from a worker's death to the recoverer's
+// action: the lease's 30 s, the recoverer's 30 s of grace, and its 60 s period
+// (asynq rdb.go: LeaseDuration; recoverer.go: recoverLeaseExpiredTasks).
+const recoveryWait = 120 * time.Second
+
+// statusOf reads the status from the sources and takes back every absence that
+// the ledger cannot prove.
+func statusOf(e Evidence, m Moment) (Status, Reason) {
+	switch {
+	case e.Task.Defect != inspect.DefectNone:
+		return StatusUnknown, ReasonUndecodable
+	case e.Rule == nil:
+		return StatusUnknown, ReasonNoRule
+	case len(e.Rule.witnesses()) == 0 && e.Rule.Class.Natural():
+		return StatusNatural, ReasonNone
+	case len(e.Rule.witnesses()) == 0:
+		return StatusUnknown, ReasonNoSource
+	case e.KeyProblem != "":
+		return StatusUnknown, ReasonKeyMissing
+	case e.Rows == nil:
+		return StatusUnknown, ReasonLedger
+	}
+	status := statusOfRows(e.Rule, e.Rows)
+	if reason := unprovable(status, e, m); reason != ReasonNone {
+		return StatusUnknown, reason
+	}
+	return status, ReasonNone
+}
+
+// statusOfRows is the definition of the statuses. Inbox rows decide nothing.
+func statusOfRows(b *Bound, rows []Row) Status {
+	var witnesses, passing, present int
+	for _, i := range b.witnesses() {
+		witnesses++
+		if rows[i].Passing > 0 {
+			passing++
+		}
+		if rows[i].Count > 0 {
+			present++
+		}
+	}
+	switch {
+	case passing == witnesses:
+		return StatusApplied
+	case passing > 0:
+		return StatusPartial
+	case present > 0:
+		return StatusInProgress
+	default:
+		return StatusNotApplied
+	}
+}
+
+// unprovable says why an absence in the status proves nothing, or that it does.
+func unprovable(status Status, e Evidence, m Moment) Reason {
+	if !status.Absent() {
+		return ReasonNone
+	}
+	if e.Lagging {
+		return ReasonReplica
+	}
+	if e.Rule.NotAtomic && status != StatusInProgress {
+		return ReasonNotAtomic
+	}
+	for _, i := range e.Rule.witnesses() {
+		if e.Rows[i].Count > 0 {
+			continue // the row is there: nothing was pruned
+		}
+		if reason := forgotten(e, i, m); reason != ReasonNone {
+			return reason
+		}
+	}
+	return ReasonNone
+}
+
+// forgotten says whether source i may have held a row of the task's work that is
+// not there any more.
+func forgotten(e Evidence, i int, m Moment) Reason {
+	s, age := e.Rule.Sources[i], (*e.Rule.ages.Load())[i]
+	if s.Retention.Forever {
+		return ReasonNone
+	}
+	if age.Empty {
+		return ReasonEmptySource
+	}
+	first := firstAttempt(e.Task, e.Rule, m.Now)
+	if s.Retention.For > 0 {
+		if first.Before(m.Now.Add(-s.Retention.For).Add(m.Skew)) {
+			return ReasonRetention
+		}
+		return ReasonNone
+	}
+	if !age.Oldest.IsZero() && first.Before(age.Oldest.Add(m.Skew)) {
+		return ReasonRetention
+	}
+	return ReasonNone
+}
+
+// firstAttempt estimates the earliest instant at which an attempt of the task
+// can have begun. Redis does not store it: it is the last sign of an attempt
+// less the longest life that its counters allow.
+func firstAttempt(t inspect.Task, b *Bound, now time.Time) time.Time {
+	last := now
+	switch {
+	case t.State == inspect.StateCompleted && !t.CompletedAt.IsZero():
+		last = t.CompletedAt
+	case !t.LastFailedAt.IsZero():
+		last = t.LastFailedAt
+	case !t.CompletedAt.IsZero():
+		last = t.CompletedAt
+	case !t.ArchivedAt.IsZero():
+		last = t.ArchivedAt
+	}
+	// A task that succeeded and was run again may have failed since, and the
+	// other way round: the earlier of the two is the careful reading.
+	if !t.CompletedAt.IsZero() && t.CompletedAt.Before(last) {
+		last = t.CompletedAt
+	}
+	limit := attemptLimit(t, b)
+	life := float64(t.Retried+1)*limit.Seconds() +
+		float64(t.Retried)*b.Policy.QueueWait.Seconds() +
+		recoveryWait.Seconds()
+	for n := range min(t.Retried, maxCountedRetries) {
+		_, longest := b.delays.Bounds(n)
+		life += longest.Seconds()
+	}
+	if life > maxLife.Seconds() {
+		life = maxLife.Seconds()
+	}
+	return last.Add(-time.Duration(life * float64(time.Second)))
+}
+
+const (
+	// maxCountedRetries bounds the sum above: a message may claim any count.
+	maxCountedRetries = 10_000
+	// maxLife keeps the estimate inside time.Duration.
+	maxLife = 200 * 365 * 24 * time.Hour
+)
+
+// defaultTimeout is what asynq gives a task with neither timeout nor deadline
+// (client.go: defaultTimeout; processor.go: computeDeadline).
+const defaultTimeout = 30 * time.Minute
+
+// attemptLimit is how long one attempt may run before its context ends.
+func attemptLimit(t inspect.Task, b *Bound) time.Duration {
+	switch {
+	case t.Timeout > 0:
+		return t.Timeout
+	case !t.Deadline.IsZero():
+		return deadlineDistance(t)
+	case b != nil && b.Policy.Timeout > 0:
+		return b.Policy.Timeout
+	default:
+		return defaultTimeout
+	}
+}
+
+// deadlineDistance is how far the deadline lies behind the last sign of life of
+// a task that has no timeout; 0 when it had passed by then.
+func deadlineDistance(t inspect.Task) time.Duration {
+	return max(0, t.Deadline.Sub(lastSign(t)))
+}

@@ -1,0 +1,208 @@
+package reconcile
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/idemctl/idemctl/inspect"
+)
+
+// collision gathers the tasks that seem to share one key. Its members come from
+// the listing; the first of them is found by a second look.
+type collision struct {
+	members map[inspect.Ref]member
+	count   int // members seen, also those beyond MaxTasks
+}
+
+type member struct {
+	task inspect.Task
+	rule *Bound
+	key  string
+}
+
+// maxCollisions bounds how many colliding keys one audit follows up.
+const maxCollisions = 10_000
+
+// collided notes that another task bears the item's key already.
+func (r *run) collided(rule *Bound, it item, _ keyCounts) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := r.colliding[it.hash]
+	if c == nil {
+		if len(r.colliding) >= maxCollisions {
+			return
+		}
+		c = &collision{members: map[inspect.Ref]member{}}
+		r.colliding[it.hash] = c
+	}
+	c.add(rule, it)
+}
+
+func (c *collision) add(rule *Bound, it item) {
+	if _, known := c.members[it.task.Ref]; known || len(c.members) >= MaxTasks {
+		if !known {
+			c.count++
+		}
+		return
+	}
+	it.task.Payload = nil // the key is all that is needed of it
+	c.members[it.task.Ref] = member{task: it.task, rule: rule, key: it.key}
+	c.count++
+}
+
+// collide finds all members of the keys that seemed to collide and tells the
+// collisions that are real and still stand.
+func (r *run) collide(ctx context.Context) error {
+	if len(r.colliding) == 0 {
+		return nil
+	}
+	if err := r.gather(ctx); err != nil {
+		return err
+	}
+	for _, c := range r.colliding {
+		if err := r.tellCollision(ctx, c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// gather lists the tasks in scope once more for the members that came first.
+func (r *run) gather(ctx context.Context) error {
+	queues, states := r.reach()
+	again := inspect.Listing{
+		Queues: queues, States: states, Plain: true, Passes: 1, PageSize: r.opt.PageSize,
+		Want: func(inspect.Ref, inspect.State) bool { return true },
+	}
+	for page, err := range r.queue.Pages(ctx, again) {
+		if err != nil {
+			return err
+		}
+		for _, t := range page {
+			rule := r.cases.match(t.Type, t.Queue)
+			if rule == nil || gone(t) {
+				continue
+			}
+			key, problem, hash := r.keyAgain(rule, t)
+			if c := r.colliding[hash]; c != nil && problem == "" {
+				c.add(rule, item{task: t, key: key})
+			}
+		}
+		r.progress("colliding", page)
+	}
+	return ctx.Err()
+}
+
+// tellCollision reads the members again and reports each group of them that
+// truly shares a key.
+func (r *run) tellCollision(ctx context.Context, c *collision) error {
+	if len(c.members) < 2 {
+		return nil
+	}
+	members := make([]member, 0, len(c.members))
+	for _, m := range c.members {
+		members = append(members, m)
+	}
+	refs := make([]inspect.Ref, len(members))
+	for i, m := range members {
+		refs[i] = m.task.Ref
+	}
+	tasks, err := r.queue.Read(ctx, refs)
+	if err != nil {
+		return err
+	}
+	now, err := r.queue.Now(ctx)
+	if err != nil {
+		return err
+	}
+	groups := map[string][]member{} // by canonical key
+	for i, t := range tasks {
+		if gone(t) || t.Defect != inspect.DefectNone {
+			continue
+		}
+		m := members[i]
+		key, problem := m.rule.keyFor(t)
+		if problem != "" {
+			continue
+		}
+		m.task, m.key = t, key
+		groups[m.rule.canonical(key)] = append(groups[m.rule.canonical(key)], m)
+	}
+	for _, group := range groups {
+		r.tellShared(group, c.count, now)
+		r.tellColliding(group, c.count, now)
+	}
+	return nil
+}
+
+// tellShared reports one task ID in two queues whose rules key one source by
+// the bare ID.
+func (r *run) tellShared(group []member, count int, now time.Time) {
+	var shared []member
+	for _, m := range group {
+		if m.rule.key.TaskID() && meets(m, group, func(o member) bool { return o.task.Queue != m.task.Queue && o.rule.key.TaskID() }) {
+			shared = append(shared, m)
+		}
+	}
+	r.tellGroup(CodeIDShared, shared, count, now)
+}
+
+// tellColliding reports unfinished tasks of one key. Where the key is one ID in
+// two queues, id-shared says it.
+func (r *run) tellColliding(group []member, count int, now time.Time) {
+	var colliding []member
+	for _, m := range group {
+		unfinished := m.task.State.Unfinished()
+		other := func(o member) bool {
+			return o.task.State.Unfinished() && !(m.rule.key.TaskID() && o.rule.key.TaskID())
+		}
+		if unfinished && meets(m, group, other) {
+			colliding = append(colliding, m)
+		}
+	}
+	r.tellGroup(CodeKeyCollision, colliding, count, now)
+}
+
+// meets says whether m shares a source with another member that passes.
+func meets(m member, group []member, pass func(member) bool) bool {
+	return slices.ContainsFunc(group, func(o member) bool {
+		return o.task.Ref != m.task.Ref && share(m.rule, o.rule) && pass(o)
+	})
+}
+
+// tellGroup reports a group on its oldest task, if any task of it is in scope.
+func (r *run) tellGroup(code Code, group []member, count int, now time.Time) {
+	if len(group) < 2 || !slices.ContainsFunc(group, func(m member) bool { return r.inScope(m.task) }) {
+		return
+	}
+	slices.SortFunc(group, func(a, b member) int {
+		return cmp.Or(
+			firstKnown(a.task).Compare(firstKnown(b.task)),
+			cmp.Compare(a.task.Queue, b.task.Queue),
+			cmp.Compare(a.task.ID, b.task.ID),
+		)
+	})
+	oldest := group[0]
+	f := Finding{
+		Code: code, Severity: code.Severity(), Task: oldest.task, Key: oldest.key,
+		Cause: CauseOf(oldest.task), TaskCount: max(len(group), count), ConfirmedAt: now,
+	}
+	for _, m := range group {
+		f.Tasks = append(f.Tasks, m.task.Ref)
+	}
+	r.publish(oldest.rule, f)
+}
+
+// firstKnown is the earliest time that a task bears. When it was enqueued is
+// not stored, so this is the best order by age there is.
+func firstKnown(t inspect.Task) time.Time {
+	first := time.Unix(1<<40, 0)
+	for _, at := range []time.Time{t.PendingSince, t.GroupedAt, t.CompletedAt, t.LastFailedAt, t.ArchivedAt, t.NextProcessAt} {
+		if !at.IsZero() && at.Before(first) {
+			first = at
+		}
+	}
+	return first
+}

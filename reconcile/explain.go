@@ -1,0 +1,248 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/idemctl/idemctl/inspect"
+)
+
+// Dossier is everything that is known of one task.
+type Dossier struct {
+	Task inspect.Task
+	// Findings hold for the task as of ConfirmedAt, worst first.
+	Findings []Finding
+	Rule     *Bound // nil: none matches
+	Key      string
+	// KeyProblem says why there is no key.
+	KeyProblem  string
+	Verdict     Verdict
+	Readings    []Reading
+	Lock        *Lock // nil: the task was enqueued without one
+	Worker      *inspect.Worker
+	Queue       inspect.Queue
+	Served      bool // a live server consumes the queue
+	ConfirmedAt time.Time
+	// Next is what happens to the task if nobody acts.
+	Next string
+	// Choices is what each thing a person can do would do.
+	Choices []Choice
+}
+
+// Choice is one thing that can be done with a task.
+type Choice struct {
+	Verb    string // "leave", "run", "delete"
+	Outcome string
+	Safe    bool
+}
+
+// TaskError says that a task is not in its queue.
+type TaskError struct{ Ref inspect.Ref }
+
+func (e *TaskError) Error() string {
+	return fmt.Sprintf("no task %q in queue %q", e.Ref.ID, e.Ref.Queue)
+}
+
+// Explain reads one task and everything around it, and judges it as an audit of
+// all queues would. It gives *TaskError when there is no such task.
+func (a *Auditor) Explain(ctx context.Context, ref inspect.Ref) (Dossier, error) {
+	var sink findingList
+	one := &Auditor{queue: a.queue, opt: a.opt, rules: a.rules}
+	one.opt.Scope = Scope{Queues: []string{ref.Queue}, IDs: []string{ref.ID}}
+	one.opt.Where = nil
+	one.opt.OnJudged = nil
+	r := &run{Auditor: one, out: &sink}
+	if err := r.open(ctx); err != nil {
+		return Dossier{}, err
+	}
+	tasks, err := a.queue.Read(ctx, []inspect.Ref{ref})
+	if err != nil {
+		return Dossier{}, err
+	}
+	if gone(tasks[0]) {
+		return Dossier{}, &TaskError{Ref: ref}
+	}
+	for _, phase := range []func(context.Context) error{r.list, r.recheck, r.settle, r.collide} {
+		if err := phase(ctx); err != nil {
+			return Dossier{}, err
+		}
+	}
+	d := Dossier{Findings: sink}
+	return d, r.describe(ctx, ref, &d)
+}
+
+// describe reads the task's facts as they are now.
+func (r *run) describe(ctx context.Context, ref inspect.Ref, d *Dossier) error {
+	tasks, err := r.queue.Read(ctx, []inspect.Ref{ref})
+	if err != nil {
+		return err
+	}
+	d.Task = tasks[0]
+	if gone(d.Task) {
+		return &TaskError{Ref: ref}
+	}
+	if d.ConfirmedAt, err = r.queue.Now(ctx); err != nil {
+		return err
+	}
+	d.Rule = r.match(d.Task.Type, ref.Queue)
+	s := suspect{item: item{task: d.Task}}
+	s.key, s.keyProblem, s.hash = r.keyAgain(d.Rule, d.Task)
+	m, err := r.surroundings(ctx, d.Rule, []suspect{s})
+	if err != nil {
+		return err
+	}
+	f := r.lookUpFenced(ctx, d.Rule, []item{s.item}, true)
+	if err := r.ledgers.first(); err != nil {
+		return err
+	}
+	s.rows, s.lagging, s.unread = f.rows[0], f.lagging, f.unread
+	m.Now = d.ConfirmedAt
+	s.conclude(r, d.Rule, m)
+	d.Key, d.KeyProblem, d.Verdict = s.key, s.keyProblem, s.verdict
+	d.Readings = readings(d.Rule, s.rows)
+	if locks := r.locksOf(ctx, d.Task); locks != nil {
+		d.Lock = locks
+	}
+	if err := r.workers(ctx, ref, d); err != nil {
+		return err
+	}
+	d.Next = next(d)
+	d.Choices = choices(d)
+	return nil
+}
+
+func (r *run) locksOf(ctx context.Context, t inspect.Task) *Lock {
+	if t.UniqueKey == "" {
+		return nil
+	}
+	locks, err := r.queue.Locks(ctx, []string{t.UniqueKey})
+	if err != nil || len(locks) == 0 {
+		return nil
+	}
+	return lockOf(t, locks[0])
+}
+
+// workers notes who serves the queue and who runs the task.
+func (r *run) workers(ctx context.Context, ref inspect.Ref, d *Dossier) error {
+	queue, err := r.queue.Queue(ctx, ref.Queue)
+	if err != nil {
+		return err
+	}
+	d.Queue = queue
+	servers, err := r.queue.Servers(ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range servers {
+		// A server that is stopped or closed takes no tasks.
+		if _, serves := s.Queues[ref.Queue]; serves && s.Status == "active" {
+			d.Served = true
+		}
+		for _, w := range s.Workers {
+			if w.Ref == ref {
+				d.Worker = &w
+			}
+		}
+	}
+	return nil
+}
+
+// next says what happens to the task if nobody acts.
+func next(d *Dossier) string {
+	t := d.Task
+	words := stateWords(t)
+	if t.State == inspect.StateActive && !t.LeaseValid(d.ConfirmedAt) {
+		words = "its worker is gone; a server's recoverer takes it back within two minutes"
+		if t.LeaseExpiresAt.IsZero() {
+			words = "it is active without a lease: no recoverer will ever take it"
+		}
+	}
+	if t.State.Live() && t.State != inspect.StateActive && d.Queue.Paused {
+		words += ", but the queue is paused"
+	}
+	if t.State.Live() && !d.Served {
+		words += ", but no live server serves the queue"
+	}
+	if t.State.Live() && !t.Deadline.IsZero() && t.Deadline.Before(d.ConfirmedAt) {
+		words += "; its deadline has passed, so that every attempt fails before the handler is called"
+	}
+	return words
+}
+
+// choices says what leaving, running and deleting the task would do.
+func choices(d *Dossier) []Choice {
+	t := d.Task
+	out := []Choice{leave(d)}
+	if t.State == inspect.StateArchived || t.State == inspect.StateCompleted {
+		out = append(out, rerun(d))
+	}
+	if t.State != inspect.StateActive {
+		out = append(out, remove(d))
+	}
+	return out
+}
+
+func leave(d *Dossier) Choice {
+	c := Choice{Verb: "leave", Outcome: d.Next, Safe: true}
+	v := d.Verdict
+	switch {
+	case v.Has(CodeAppliedRetry), v.Has(CodeAppliedWaiting), v.Has(CodeAppliedOrphaned):
+		c.Outcome += "; its effect is repeated unless the handler finds its mark"
+		c.Safe = false
+	case v.Has(CodeLost), v.Has(CodeUnmarked):
+		c.Outcome += "; the work stays undone"
+		c.Safe = false
+	}
+	return c
+}
+
+func rerun(d *Dossier) Choice {
+	t, v := d.Task, d.Verdict
+	c := Choice{Verb: "run"}
+	if !t.Deadline.IsZero() && t.Deadline.Before(d.ConfirmedAt) {
+		c.Outcome = "its deadline has passed: it is archived again and the handler is not called"
+		return c
+	}
+	attempts := max(1, t.MaxRetry-t.Retried+1)
+	budget := fmt.Sprintf("it gets %s", plural(attempts, "attempt"))
+	switch {
+	case v.Has(CodeLost) || v.Has(CodeUnmarked):
+		c.Outcome = budget + "; the work is done if one succeeds"
+		c.Safe = true
+	case v.Has(CodeParked):
+		c.Outcome = budget + "; no attempt of it has failed before"
+		c.Safe = true
+	case v.Status == StatusNatural:
+		c.Outcome = budget + "; repeating it is harmless by its nature"
+		c.Safe = true
+	case v.Status == StatusApplied:
+		c.Outcome = budget + "; its effect is repeated unless the handler finds its mark"
+	case v.Has(CodeUnsettled):
+		c.Outcome = budget + "; its effect may be written by another attempt at the same time"
+	default:
+		c.Outcome = budget + "; its effect may be repeated: nobody can say"
+	}
+	return c
+}
+
+func remove(d *Dossier) Choice {
+	v := d.Verdict
+	c := Choice{Verb: "delete", Outcome: "frees its ID"}
+	if d.Lock != nil && d.Lock.State == LockHeld {
+		c.Outcome += " and its lock"
+	}
+	if v.Status == StatusApplied && !v.Has(CodeMismatch) && !v.Has(CodeStaleMark) && !v.Has(CodeDuplicated) {
+		c.Outcome += "; its effect is applied, so that nothing is lost"
+		c.Safe = true
+		return c
+	}
+	c.Outcome += "; the work is lost if it was not done"
+	return c
+}
+
+// findingList collects findings, and minds no progress.
+type findingList []Finding
+
+func (l *findingList) Finding(f Finding) { *l = append(*l, f) }
+func (l *findingList) Progress(Progress) {}

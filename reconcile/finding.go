@@ -1,0 +1,100 @@
+package reconcile
+
+import (
+	"time"
+
+	"github.com/idemctl/idemctl/inspect"
+)
+
+// Attribution says which attempt can have written the row. The zero value says
+// that nobody can tell.
+type Attribution string
+
+const (
+	AttributionUnknown Attribution = ""
+	AttributionLast    Attribution = "last-attempt"
+	AttributionEarlier Attribution = "earlier-attempt"
+	AttributionAfter   Attribution = "after-failure" // a handler that outlived its attempt, or a twin
+	AttributionBefore  Attribution = "predates-task" // older than the task can be
+)
+
+// Lock is what a finding says of its task's uniqueness lock.
+type Lock struct {
+	Key   string
+	Owner string        // "" when the lock is free
+	TTL   time.Duration // 0 when the lock is free
+	State LockState
+}
+
+// LockState says how a task stands to its own uniqueness lock. The zero value
+// is LockUnread.
+type LockState string
+
+const (
+	LockUnread LockState = ""
+	LockHeld   LockState = "held"  // the task owns it
+	LockTaken  LockState = "taken" // another task owns it
+	LockFree   LockState = "free"  // it ran out or was released
+)
+
+// Reading is what one source says of a finding's key.
+type Reading struct {
+	Source SourceFacts
+	Row    Row
+}
+
+// Finding is one thing that is wrong, with its evidence. It is a value: nothing
+// in it changes after it was reported. Absent facts are zero values.
+type Finding struct {
+	Code     Code
+	Severity Severity
+
+	// Task is the task the finding speaks of; its Ref is zero for findings on a
+	// task type. Its payload is the task's own.
+	Task inspect.Task
+	// Tasks names every task concerned when there are several, oldest first; at
+	// most MaxTasks, and TaskCount says how many there are.
+	Tasks     []inspect.Ref
+	TaskCount int
+	// Queues are the queues concerned when the finding speaks of a type.
+	Queues []string
+
+	Key         string
+	Status      Status
+	Reason      Reason
+	Cause       Cause
+	Attribution Attribution
+	AppliedAt   time.Time
+	// SettlesAt is when an unsettled effect will be settled, if nothing else
+	// happens to it.
+	SettlesAt time.Time
+	// Settle is the time no attempt is taken to outlive; lost and unmarked rest
+	// on it.
+	Settle   time.Duration
+	Lock     *Lock
+	Readings []Reading
+	// Detail is a fact in words that no other field carries, e.g. why a key is
+	// missing or an index is not unique.
+	Detail string
+	// ConfirmedAt is the instant the finding speaks of, by Redis's clock.
+	ConfirmedAt time.Time
+}
+
+// MaxTasks bounds how many tasks one finding names.
+const MaxTasks = 100
+
+// Less orders findings: severity (highest first), code, queue, task ID, type.
+func (f *Finding) Less(g *Finding) bool {
+	switch {
+	case f.Severity != g.Severity:
+		return f.Severity > g.Severity
+	case f.Code != g.Code:
+		return f.Code < g.Code
+	case f.Task.Queue != g.Task.Queue:
+		return f.Task.Queue < g.Task.Queue
+	case f.Task.ID != g.Task.ID:
+		return f.Task.ID < g.Task.ID
+	default:
+		return f.Task.Type < g.Task.Type
+	}
+}

@@ -1,0 +1,292 @@
+package reconcile
+
+import (
+	"crypto/md5"
+	"crypto/sha256"
+	"encoding/hex"
+	"time"
+
+	"github.com/idemctl/idemctl/inspect"
+)
+
+// The judge is pure: one task, the rows of its key, and the moment they were
+// read give one verdict. What it may conclude:
+//
+//   - a status comes from the sources alone, and an absence counts only where
+//     the ledger can prove one (absence.go);
+//   - state and status give the effect code (the table in effectCode);
+//   - lost and unmarked need a settled key: nothing of it is live, and the last
+//     sign of life is older than any attempt can be (settle.go);
+//   - what the judge cannot know it calls unknown or unsettled, never lost.
+
+// Evidence is all that a verdict on one task rests on.
+type Evidence struct {
+	Task inspect.Task
+	Rule *Bound // nil: no rule matches
+	// Key is "" when KeyProblem says why there is none.
+	Key        string
+	KeyProblem string
+	// Rows has one entry for each of the rule's sources, in order; nil when they
+	// were not read, and then Unread may say why.
+	Rows   []Row
+	Unread string
+	// Lagging says that rows came from a replica that need not have seen all.
+	Lagging bool
+}
+
+// Moment is when and beside what the evidence was read.
+type Moment struct {
+	Now  time.Time     // Redis TIME
+	Skew time.Duration // the largest measured difference between the clocks
+	// Settle is the audit's own; 0 means the default. A rule's own goes first.
+	Settle time.Duration
+	// Twin says that another task of the same key is live or unsettled.
+	Twin bool
+	// Writer is the start of the oldest transaction of others that may still
+	// write to a source; zero when there is none.
+	Writer time.Time
+	// Held says that a live worker names the task as running.
+	Held bool
+	// Persisted says that the pair was seen before, at least the confirmation
+	// time ago.
+	Persisted bool
+}
+
+// Verdict is what the judge concludes of one task.
+type Verdict struct {
+	Status      Status
+	Reason      Reason
+	Cause       Cause
+	Attribution Attribution
+	AppliedAt   time.Time
+	Settle      time.Duration
+	SettlesAt   time.Time // set with effect/unsettled, reason settling
+	Codes       []Code
+	// Recheck says that the pair is the normal moment between commit and
+	// acknowledgement, and has to be looked at again before it means anything.
+	Recheck bool
+}
+
+// Has says whether the verdict carries the code.
+func (v Verdict) Has(c Code) bool {
+	for _, have := range v.Codes {
+		if have == c {
+			return true
+		}
+	}
+	return false
+}
+
+// Severity is what a code weighs on this task. A doubt about a task that still
+// waits can resolve itself, and is only a warning.
+func (v Verdict) Severity(c Code, s inspect.State) Severity {
+	if c == CodeInDoubt && s.Live() && s != inspect.StateActive {
+		return SeverityWarning
+	}
+	return c.Severity()
+}
+
+// Judge concludes. It asks nobody and reads no clock.
+func Judge(e Evidence, m Moment) Verdict {
+	v := Verdict{Cause: CauseOf(e.Task)}
+	v.Status, v.Reason = statusOf(e, m)
+	if e.Rows != nil {
+		v.AppliedAt = appliedAt(e)
+		v.Attribution = attribute(e, v, m)
+	}
+	v.Settle = settleOf(e, m)
+
+	if v.Reason == ReasonKeyMissing {
+		v.Codes = append(v.Codes, CodeKeyMissing)
+	}
+	if duplicated(e) {
+		v.Codes = append(v.Codes, CodeDuplicated)
+	}
+	if mismatched(e) {
+		// The row is another payload's, so it says nothing of this work: no
+		// reading of the status stands beside it.
+		v.Codes = append(v.Codes, CodeMismatch)
+		return v
+	}
+	if c := effectCode(e, &v, m); c != "" {
+		v.Codes = append(v.Codes, c)
+	}
+	return v
+}
+
+// effectCode is the table of state against status.
+func effectCode(e Evidence, v *Verdict, m Moment) Code {
+	t := e.Task
+	if t.State == inspect.StateArchived {
+		switch v.Status {
+		case StatusNatural:
+			return CodeRerunnable
+		case StatusUnknown:
+			return CodeUnknown
+		}
+	}
+	if v.Status == StatusNatural || v.Status == StatusUnknown {
+		return ""
+	}
+	if v.Status == StatusInProgress && staleClaim(e, m) {
+		return CodeStaleClaim
+	}
+	switch t.State {
+	case inspect.StateActive:
+		return activeCode(t, v, m)
+	case inspect.StatePending, inspect.StateScheduled, inspect.StateAggregating:
+		return waitingCode(v, CodeAppliedWaiting)
+	case inspect.StateRetry:
+		return waitingCode(v, CodeAppliedRetry)
+	case inspect.StateArchived:
+		return archivedCode(e, v, m)
+	case inspect.StateCompleted:
+		return completedCode(e, v, m)
+	}
+	return ""
+}
+
+func activeCode(t inspect.Task, v *Verdict, m Moment) Code {
+	if t.LeaseExpiresAt.IsZero() {
+		// Active without a lease is a fault of the queue's structure, not of the
+		// effect: nothing the table says of leases holds for it.
+		return ""
+	}
+	if t.LeaseValid(m.Now) {
+		switch v.Status {
+		case StatusApplied:
+			v.Recheck = !m.Persisted
+			return CodeAppliedActive
+		case StatusPartial:
+			v.Recheck = !m.Persisted
+			return CodePartial
+		}
+		return ""
+	}
+	switch v.Status {
+	case StatusApplied:
+		return CodeAppliedOrphaned
+	case StatusNotApplied:
+		return CodeOrphaned
+	case StatusInProgress:
+		return CodeInDoubt
+	case StatusPartial:
+		return CodePartial
+	}
+	return ""
+}
+
+func waitingCode(v *Verdict, applied Code) Code {
+	switch v.Status {
+	case StatusApplied:
+		if v.Attribution == AttributionBefore {
+			return CodeStaleMark
+		}
+		return applied
+	case StatusInProgress:
+		return CodeInDoubt
+	case StatusPartial:
+		return CodePartial
+	}
+	return ""
+}
+
+func archivedCode(e Evidence, v *Verdict, m Moment) Code {
+	t := e.Task
+	succeeded := archivedAfterSuccess(t)
+	switch v.Status {
+	case StatusApplied:
+		if succeeded {
+			return ""
+		}
+		return CodeAppliedArchived
+	case StatusNotApplied:
+		if succeeded {
+			return settledOr(e, v, m, CodeUnmarked)
+		}
+		if t.LastFailedAt.IsZero() {
+			return CodeParked
+		}
+		return settledOr(e, v, m, CodeLost)
+	case StatusInProgress:
+		return CodeInDoubt
+	case StatusPartial:
+		return CodePartial
+	}
+	return ""
+}
+
+func completedCode(e Evidence, v *Verdict, m Moment) Code {
+	switch v.Status {
+	case StatusNotApplied:
+		return settledOr(e, v, m, CodeUnmarked)
+	case StatusInProgress:
+		return CodeInDoubt
+	case StatusPartial:
+		return CodePartial
+	}
+	return ""
+}
+
+// archivedAfterSuccess says whether an archived task was moved there by hand
+// after it had succeeded: asynq's ArchiveTask takes retained completed tasks. A
+// re-run keeps the old completion time (inspect.go: runTaskCmd), so a failure
+// after it means that the archive is that failure's.
+func archivedAfterSuccess(t inspect.Task) bool {
+	return !t.CompletedAt.IsZero() && !t.LastFailedAt.After(t.CompletedAt)
+}
+
+// duplicated says whether an effect source holds more finished rows of the key
+// than the rule allows.
+func duplicated(e Evidence) bool {
+	for i, row := range e.Rows {
+		if e.Rule.Sources[i].Role == RoleEffect && row.Passing > e.Rule.Effects() {
+			return true
+		}
+	}
+	return false
+}
+
+// mismatched says whether a row stores the hash of another payload.
+func mismatched(e Evidence) bool {
+	for i, row := range e.Rows {
+		s := e.Rule.Sources[i]
+		if s.Fingerprint == "" || row.Fingerprint == "" {
+			continue
+		}
+		if row.Fingerprint != fingerprint(s.FingerprintHash, e.Task.Payload) {
+			return true
+		}
+	}
+	return false
+}
+
+// fingerprint is the lower-case hex hash of a raw payload.
+func fingerprint(hash string, payload []byte) string {
+	if hash == "sha256" {
+		sum := sha256.Sum256(payload)
+		return hex.EncodeToString(sum[:])
+	}
+	sum := md5.Sum(payload)
+	return hex.EncodeToString(sum[:])
+}
+
+// staleClaim says whether the row in progress is the claim of a dead attempt:
+// older than the task's timeout and the settle time together, while neither
+// asynq nor a worker runs the task.
+func staleClaim(e Evidence, m Moment) bool {
+	if e.Task.State == inspect.StateActive || m.Held {
+		return false
+	}
+	var claimed time.Time
+	for _, row := range e.Rows {
+		if !row.ClaimedAt.IsZero() && row.ClaimedAt.After(claimed) {
+			claimed = row.ClaimedAt
+		}
+	}
+	if claimed.IsZero() {
+		return false
+	}
+	age := m.Now.Sub(claimed)
+	return age > attemptLimit(e.Task, e.Rule)+settleOf(e, m)+m.Skew
+}

@@ -1,0 +1,229 @@
+package reconcile
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/big"
+	"reflect"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/expr-lang/expr"
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/vm"
+
+	"github.com/idemctl/idemctl/inspect"
+)
+
+// Key is a compiled key expression. It is safe for concurrent use.
+type Key struct {
+	text    string
+	program *vm.Program // nil: the task ID itself
+	payload bool        // whether the expression looks into the payload
+}
+
+// keyEnv is what a key expression sees.
+type keyEnv struct {
+	ID      string            `expr:"id"`
+	Type    string            `expr:"type"`
+	Queue   string            `expr:"queue"`
+	Group   string            `expr:"group"`
+	Headers map[string]string `expr:"headers"`
+	Payload any               `expr:"payload"`
+}
+
+// CompileKey reads a key expression over id, type, queue, payload, headers and
+// group; "" and "id" are the task ID. Expressions are expr-lang's. A payload
+// that is JSON is seen as its value, another one as its text. JSON numbers keep
+// every digit that was written.
+func CompileKey(text string) (*Key, error) {
+	text = strings.TrimSpace(text)
+	if text == "" || text == "id" {
+		return &Key{text: "id"}, nil
+	}
+	fields := &fieldFinder{}
+	program, err := expr.Compile(text,
+		expr.Env(keyEnv{}),
+		expr.Function("_join", joinOperands),
+		expr.Patch(fields),
+		expr.Patch(joiner{}),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("key expression %q: %s", text, firstLine(err))
+	}
+	return &Key{text: text, program: program, payload: fields.payload}, nil
+}
+
+// String is the expression as it was written.
+func (k *Key) String() string { return k.text }
+
+// TaskID says whether the key is the bare task ID.
+func (k *Key) TaskID() bool { return k.program == nil }
+
+// Of builds the key of a task. The problem is "" and the key is not, or the
+// other way round: then the problem says why there is no key.
+func (k *Key) Of(t inspect.Task) (key, problem string) {
+	if k.program == nil {
+		return textKey(t.ID)
+	}
+	env := keyEnv{ID: t.ID, Type: t.Type, Queue: t.Queue, Group: t.Group, Headers: t.Headers}
+	if k.payload {
+		value, err := DecodePayload(t.Payload)
+		if err != nil {
+			return "", err.Error()
+		}
+		env.Payload = value
+	}
+	value, err := expr.Run(k.program, env)
+	if err != nil {
+		return "", fmt.Sprintf("%s: %s", k.text, firstLine(err))
+	}
+	return valueKey(k.text, value)
+}
+
+// DecodePayload is the value an expression sees of a payload: its JSON value,
+// or its text where it is not JSON. Whole numbers that an int64 holds are ints;
+// every other number is a json.Number with the digits as they were written.
+func DecodePayload(payload []byte) (any, error) {
+	if len(payload) == 0 {
+		return nil, errors.New("the payload is empty")
+	}
+	if !utf8.Valid(payload) {
+		return nil, errors.New("the payload is not UTF-8 text")
+	}
+	dec := json.NewDecoder(bytes.NewReader(payload))
+	dec.UseNumber()
+	var value any
+	if err := dec.Decode(&value); err != nil {
+		return string(payload), nil
+	}
+	if dec.More() || len(bytes.TrimSpace(payload[dec.InputOffset():])) > 0 {
+		return string(payload), nil
+	}
+	return plainNumbers(value), nil
+}
+
+// plainNumbers turns the whole numbers that read the same as an int into ints,
+// so that expressions can count with them.
+func plainNumbers(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, member := range v {
+			v[name] = plainNumbers(member)
+		}
+	case []any:
+		for i, element := range v {
+			v[i] = plainNumbers(element)
+		}
+	case json.Number:
+		if n, err := strconv.ParseInt(v.String(), 10, 0); err == nil && strconv.FormatInt(n, 10) == v.String() {
+			return int(n)
+		}
+	}
+	return v
+}
+
+// valueKey turns what an expression gave into the text of a key.
+func valueKey(text string, value any) (key, problem string) {
+	switch v := value.(type) {
+	case nil:
+		return "", fmt.Sprintf("%s is missing or null", text)
+	case string:
+		return textKey(v)
+	case json.Number:
+		return v.String(), ""
+	case bool:
+		return "", fmt.Sprintf("%s is a boolean", text)
+	case float32, float64:
+		return "", fmt.Sprintf("%s was computed as a floating-point number", text)
+	case *big.Int:
+		return v.String(), ""
+	}
+	switch v := reflect.ValueOf(value); {
+	case v.CanInt():
+		return strconv.FormatInt(v.Int(), 10), ""
+	case v.CanUint():
+		return strconv.FormatUint(v.Uint(), 10), ""
+	case v.Kind() == reflect.Slice || v.Kind() == reflect.Array:
+		return "", fmt.Sprintf("%s is an array", text)
+	case v.Kind() == reflect.Map || v.Kind() == reflect.Struct:
+		return "", fmt.Sprintf("%s is an object", text)
+	}
+	return "", fmt.Sprintf("%s is a %T", text, value)
+}
+
+// textKey refuses texts that no column can hold as they are.
+func textKey(s string) (key, problem string) {
+	switch {
+	case s == "":
+		return "", "the key is empty"
+	case strings.IndexByte(s, 0) >= 0:
+		return "", "the key holds a NUL byte"
+	case !utf8.ValidString(s):
+		return "", "the key is not valid UTF-8"
+	}
+	return s, ""
+}
+
+// fieldFinder notes whether an expression looks into the payload.
+type fieldFinder struct{ payload bool }
+
+func (f *fieldFinder) Visit(node *ast.Node) {
+	if id, ok := (*node).(*ast.IdentifierNode); ok && (id.Value == "payload" || id.Value == "$env") {
+		f.payload = true
+	}
+}
+
+// joiner makes + join a text and a number by the number's digits, which
+// expr-lang refuses to do; keys such as "order-" + payload.id need it.
+type joiner struct{}
+
+func (joiner) Visit(node *ast.Node) {
+	if b, ok := (*node).(*ast.BinaryNode); ok && b.Operator == "+" {
+		ast.Patch(node, &ast.CallNode{
+			Callee:    &ast.IdentifierNode{Value: "_join"},
+			Arguments: []ast.Node{b.Left, b.Right},
+		})
+	}
+}
+
+func joinOperands(operands ...any) (any, error) {
+	left, leftText := operands[0].(string)
+	right, rightText := operands[1].(string)
+	if leftText || rightText {
+		if !leftText {
+			s, problem := valueKey("left side of +", operands[0])
+			if problem != "" {
+				return nil, errors.New(problem)
+			}
+			left = s
+		}
+		if !rightText {
+			s, problem := valueKey("right side of +", operands[1])
+			if problem != "" {
+				return nil, errors.New(problem)
+			}
+			right = s
+		}
+		return left + right, nil
+	}
+	a, aok := operands[0].(int)
+	b, bok := operands[1].(int)
+	if aok && bok {
+		sum := new(big.Int).Add(big.NewInt(int64(a)), big.NewInt(int64(b)))
+		if sum.IsInt64() {
+			return int(sum.Int64()), nil
+		}
+		return sum, nil
+	}
+	return nil, fmt.Errorf("cannot add %T and %T", operands[0], operands[1])
+}
+
+// firstLine drops the source excerpt that expr-lang puts below its message.
+func firstLine(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return line
+}

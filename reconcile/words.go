@@ -1,0 +1,306 @@
+package reconcile
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/idemctl/idemctl/inspect"
+)
+
+// The words of a finding, in the order a person needs them: what is wrong with
+// its evidence, what happens if nobody acts, and the one command to type next.
+// Texts that came from a queue are not made safe for a terminal here; renderers
+// do that.
+
+// Message says what is wrong, with the two facts and their times, in one line.
+func (f *Finding) Message() string {
+	switch f.Code {
+	case CodeAppliedActive:
+		return fmt.Sprintf("its effect is applied%s, and a worker still runs it", f.at())
+	case CodeAppliedOrphaned:
+		return fmt.Sprintf("its effect is applied%s, but its worker is gone (lease ended %s)", f.at(), stamp(f.Task.LeaseExpiresAt))
+	case CodeAppliedWaiting:
+		return fmt.Sprintf("its effect is applied%s, and it waits to run (%s)", f.at(), f.Task.State)
+	case CodeAppliedRetry:
+		return fmt.Sprintf("its effect is applied%s, and it will be retried%s", f.at(), f.due())
+	case CodeAppliedArchived:
+		return fmt.Sprintf("archived as failed (%s), but its effect is applied%s", f.cause(), f.at())
+	case CodeOrphaned:
+		return fmt.Sprintf("its worker is gone (lease ended %s) and its effect is not applied", stamp(f.Task.LeaseExpiresAt))
+	case CodeLost:
+		return fmt.Sprintf("archived (%s), and not applied as of %s, if no attempt outlives %s",
+			f.cause(), stamp(f.ConfirmedAt), f.Settle)
+	case CodeUnsettled:
+		return "not to be judged yet: " + f.unsettled()
+	case CodeUnmarked:
+		return fmt.Sprintf("asynq calls it done (%s), but no row says so", stamp(f.Task.CompletedAt))
+	case CodeInDoubt:
+		return fmt.Sprintf("%s, and its row is in progress: nobody can say whether it took effect", f.Task.State)
+	case CodePartial:
+		return fmt.Sprintf("half applied: %s; mark and effect are not one transaction", f.halves())
+	case CodeRerunnable:
+		return fmt.Sprintf("archived (%s); repeating it is harmless by its nature", f.cause())
+	case CodeUnknown:
+		return fmt.Sprintf("archived (%s), and nobody can say whether it took effect: %s", f.cause(), f.why())
+	case CodeParked:
+		return "archived by hand before any attempt failed; its effect is not applied"
+	case CodeStaleClaim:
+		return fmt.Sprintf("its row was claimed %s and never finished; no worker runs it", stamp(f.claimed()))
+	case CodeDuplicated:
+		return fmt.Sprintf("its key has %d effect rows", f.effects())
+	case CodeMismatch:
+		return "the row under its key is another payload's: " + f.Detail
+	case CodeKeyMissing:
+		return "its key cannot be built: " + f.Detail
+	case CodeKeyCollision:
+		return fmt.Sprintf("%d unfinished tasks have the key %q", f.TaskCount, f.Key)
+	case CodeIDShared:
+		return fmt.Sprintf("the task ID %q is in several queues, and their rules look for it in one table", f.Key)
+	case CodeStaleMark:
+		return fmt.Sprintf("its row%s is older than the task itself", f.at())
+	case CodeUnprotected:
+		return fmt.Sprintf("%s of type %s: nothing stops a second effect", plural(f.TaskCount, "task"), f.Task.Type)
+	case CodeUnclassified:
+		return fmt.Sprintf("%s of type %s: no rule speaks of them", plural(f.TaskCount, "task"), f.Task.Type)
+	case CodeNoUniqueIndex:
+		return fmt.Sprintf("type %s: the database would accept a second row of one key (%s)", f.Task.Type, f.Detail)
+	case CodeEntryOnly:
+		return fmt.Sprintf("type %s is guarded on entry only (%s)", f.Task.Type, f.Detail)
+	case CodeExitOnly:
+		return fmt.Sprintf("type %s is guarded on exit only: no uniqueness lock and no ID of its own", f.Task.Type)
+	}
+	return string(f.Code)
+}
+
+// Consequence says what happens if nobody acts.
+func (f *Finding) Consequence() string {
+	switch f.Code {
+	case CodeAppliedActive:
+		return "if its worker dies before it is acknowledged, the task runs again"
+	case CodeAppliedOrphaned:
+		return "the recoverer hands it to another worker, which repeats the effect unless the handler finds its mark"
+	case CodeAppliedWaiting:
+		return "it will run, and repeat the effect unless the handler finds its mark"
+	case CodeAppliedRetry:
+		return "the retry repeats the effect unless the handler finds its mark"
+	case CodeAppliedArchived:
+		return "whoever runs it again may repeat the effect; until then its ID stays taken"
+	case CodeOrphaned:
+		return "the recoverer takes it within two minutes if a server serves the queue; else it never runs again"
+	case CodeLost:
+		return "the work is not done and nothing will do it; a row can still appear if an attempt outlives the settle time"
+	case CodeUnsettled:
+		if !f.SettlesAt.IsZero() {
+			return "it can be judged after " + stamp(f.SettlesAt)
+		}
+		return "it can be judged when the other one is done"
+	case CodeUnmarked:
+		return "either the work was lost in silence, or the handler writes no mark and every second run will repeat it"
+	case CodeInDoubt, CodeUnknown:
+		return "running it again may repeat the effect; leaving it may lose the work"
+	case CodePartial:
+		return "running it again may repeat the half that is done; leaving it loses the half that is not"
+	case CodeRerunnable, CodeParked:
+		return "nothing will run it until someone does"
+	case CodeStaleClaim:
+		return "every later attempt finds the claim and skips the work"
+	case CodeDuplicated:
+		return "the effect has been repeated already"
+	case CodeMismatch:
+		return "the handler takes another work's row for this one's, and skips it"
+	case CodeKeyMissing:
+		return "nobody can say whether it took effect, and its handler may not guard it at all"
+	case CodeKeyCollision:
+		return "the first to finish makes the others look done"
+	case CodeIDShared:
+		return "whichever runs first makes the other look done: one work is swallowed in silence"
+	case CodeStaleMark:
+		return "the handler takes an earlier run's mark for this one's, and skips the work"
+	case CodeUnprotected:
+		return "every retry, crash and deploy can repeat the effect"
+	case CodeUnclassified:
+		return "nothing is known of their effects: archived ones are reported as unknown"
+	case CodeNoUniqueIndex:
+		return "two attempts at once both find no row, and both take effect"
+	case CodeEntryOnly:
+		return "the first crash between the effect and its acknowledgement repeats it"
+	case CodeExitOnly:
+		return "duplicates are enqueued and run, and only the ledger stops them"
+	}
+	return ""
+}
+
+// Action is the one command that helps next; "" when there is none.
+func (f *Finding) Action() string {
+	switch f.Code {
+	case CodeUnprotected, CodeUnclassified, CodeEntryOnly, CodeExitOnly:
+		return "idemctl config view"
+	case CodeNoUniqueIndex:
+		return "idemctl doctor"
+	}
+	if f.Task.ID == "" {
+		return ""
+	}
+	return "idemctl explain " + ShellQuote(f.Task.Queue) + " " + ShellQuote(f.Task.ID)
+}
+
+// at is the time of the effect, as an insertion; "" when no source says.
+func (f *Finding) at() string {
+	if f.AppliedAt.IsZero() {
+		return ""
+	}
+	s := " (" + stamp(f.AppliedAt)
+	switch f.Attribution {
+	case AttributionLast:
+		s += ", by the last attempt"
+	case AttributionEarlier:
+		s += ", by an earlier attempt"
+	case AttributionAfter:
+		s += ", after its failure"
+	}
+	return s + ")"
+}
+
+func (f *Finding) due() string {
+	if f.Task.NextProcessAt.IsZero() {
+		return ""
+	}
+	return " at " + stamp(f.Task.NextProcessAt)
+}
+
+func (f *Finding) cause() string {
+	if f.Cause == CauseUnknown {
+		return "cause unknown"
+	}
+	return string(f.Cause)
+}
+
+// reasonWords say why a status is unknown.
+var reasonWords = map[Reason]string{
+	ReasonNoRule:       "no rule matches its type",
+	ReasonKeyMissing:   "its key cannot be built",
+	ReasonLedger:       "its ledger could not be read",
+	ReasonReplica:      "the ledger is a replica, which cannot prove that a row is absent",
+	ReasonRetention:    "its row may have been pruned since",
+	ReasonNotAtomic:    "mark and effect are not one transaction, so that no row proves nothing",
+	ReasonEmptySource:  "the table is empty, which proves nothing",
+	ReasonNoSource:     "its rule names no table to look into",
+	ReasonUndecodable:  "its stored message cannot be read",
+	ReasonStateUnknown: "its state is unknown",
+	ReasonSettling:     "its last attempt may still be writing",
+	ReasonTwin:         "another task of the same key is alive",
+	ReasonWriter:       "a transaction that is older than its last attempt still writes",
+	ReasonChanging:     "task and row would not hold still",
+}
+
+// Words says the reason as a clause; "" for none.
+func (r Reason) Words() string { return reasonWords[r] }
+
+func (f *Finding) why() string {
+	if f.Detail != "" && f.Reason != ReasonLedger {
+		return f.Reason.Words() + " (" + f.Detail + ")"
+	}
+	return f.Reason.Words()
+}
+
+func (f *Finding) unsettled() string { return f.Reason.Words() }
+
+// halves says which sources have a finished row and which have not.
+func (f *Finding) halves() string {
+	var have, lack []string
+	for _, r := range f.Readings {
+		switch {
+		case r.Source.Role != RoleMark && r.Source.Role != RoleEffect:
+		case r.Row.Passing > 0:
+			have = append(have, r.Source.Table)
+		default:
+			lack = append(lack, r.Source.Table)
+		}
+	}
+	return fmt.Sprintf("%s has it, %s has not", strings.Join(have, " and "), strings.Join(lack, " and "))
+}
+
+func (f *Finding) claimed() time.Time {
+	var at time.Time
+	for _, r := range f.Readings {
+		if r.Row.ClaimedAt.After(at) {
+			at = r.Row.ClaimedAt
+		}
+	}
+	return at
+}
+
+func (f *Finding) effects() int64 {
+	var n int64
+	for _, r := range f.Readings {
+		if r.Source.Role == RoleEffect {
+			n = max(n, r.Row.Passing)
+		}
+	}
+	return n
+}
+
+func stamp(t time.Time) string {
+	if t.IsZero() {
+		return "at an unknown time"
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// ShellQuote makes a text one word of a POSIX shell's command line. Control
+// characters are written as $'…' escapes, which bash, zsh and ksh read.
+func ShellQuote(s string) string {
+	safe := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:@%+=,", r)
+	}
+	if s != "" && s[0] != '-' && !strings.ContainsFunc(s, func(r rune) bool { return !safe(r) }) {
+		return s
+	}
+	if !strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 || r == 0x7f || r == '\uFFFD' || r >= 0x80 }) {
+		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	}
+	var b strings.Builder
+	b.WriteString("$'")
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '\'' || c == '\\':
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case c < 0x20 || c >= 0x7f:
+			fmt.Fprintf(&b, `\x%02x`, c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	b.WriteString("'")
+	return b.String()
+}
+
+// stateWords say what a state means for what happens next.
+func stateWords(t inspect.Task) string {
+	switch t.State {
+	case inspect.StatePending:
+		return "a worker takes it as soon as one is free"
+	case inspect.StateScheduled:
+		return "it becomes pending at " + stamp(t.NextProcessAt)
+	case inspect.StateRetry:
+		return "it becomes pending again at " + stamp(t.NextProcessAt)
+	case inspect.StateAggregating:
+		return "its group is handed to a worker as one task, under a new ID"
+	case inspect.StateActive:
+		return "a worker runs it"
+	case inspect.StateArchived:
+		return "nothing runs it until someone does"
+	case inspect.StateCompleted:
+		return "it is kept until " + stamp(t.ExpiresAt) + " and then deleted"
+	}
+	return "unknown"
+}
