@@ -45,6 +45,12 @@ func (r *run) confirm(ctx context.Context, b *Bound, suspects []suspect, final b
 
 // confirmOnce is one round. It returns the suspects that moved meanwhile.
 func (r *run) confirmOnce(ctx context.Context, b *Bound, suspects []suspect, final bool) ([]suspect, error) {
+	// The instant a finding speaks of lies inside what was seen: after the first
+	// look at the task and before the last one.
+	now, err := r.queue.Now(ctx)
+	if err != nil {
+		return nil, err
+	}
 	before, err := r.queue.Read(ctx, refsOf(suspects))
 	if err != nil {
 		return nil, err
@@ -65,10 +71,6 @@ func (r *run) confirmOnce(ctx context.Context, b *Bound, suspects []suspect, fin
 		s.key, s.keyProblem, s.hash = r.keyAgain(b, t)
 		again = append(again, s)
 	}
-	now, err := r.queue.Now(ctx)
-	if err != nil {
-		return nil, err
-	}
 	m := moment{Moment: Moment{Now: now, Skew: r.clocks.skew, Settle: r.opt.Settle}}
 	r.conclude(ctx, b, steady, m, final)
 	if len(again) == 0 {
@@ -83,15 +85,16 @@ func (r *run) confirmAbsent(ctx context.Context, b *Bound, suspects []suspect, f
 	if err != nil {
 		return nil, err
 	}
+	// Not applied as of an instant is only true when the ledger is read after it.
+	if m.Now, err = r.queue.Now(ctx); err != nil {
+		return nil, err
+	}
 	f := r.lookUpFenced(ctx, b, itemsOf(suspects), true)
 	if err := r.forget(ctx, b, suspects); err != nil {
 		return nil, err
 	}
 	after, err := r.queue.Read(ctx, refsOf(suspects))
 	if err != nil {
-		return nil, err
-	}
-	if m.Now, err = r.queue.Now(ctx); err != nil {
 		return nil, err
 	}
 	var steady, moved []suspect

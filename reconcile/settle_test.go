@@ -22,12 +22,12 @@ func failedAgo(d time.Duration) inspect.Task {
 func TestSettleTimeIsTheLargerOfTwoMinutesAndTheTasksOwnTimeout(t *testing.T) {
 	hour := time.Hour
 	tests := []struct {
-		name           string
-		timeout        time.Duration
-		deadlineIn     time.Duration // after the last failure; 0: none
-		rule, audit    time.Duration
-		want           time.Duration
-		policy, ofRule Policy
+		name        string
+		timeout     time.Duration
+		deadlineIn  time.Duration // after the last failure; 0: none
+		rule, audit time.Duration
+		declared    Policy
+		want        time.Duration
 	}{
 		{name: "short timeout", timeout: time.Minute, want: 2 * time.Minute},
 		{name: "two minutes", timeout: 2 * time.Minute, want: 2 * time.Minute},
@@ -40,7 +40,7 @@ func TestSettleTimeIsTheLargerOfTwoMinutesAndTheTasksOwnTimeout(t *testing.T) {
 		{name: "audit's word, shorter", timeout: hour, audit: 10 * time.Second, want: 10 * time.Second},
 		{name: "audit's word, longer", timeout: time.Minute, audit: 3 * hour, want: 3 * hour},
 		{name: "rule's word goes first", timeout: hour, audit: 3 * hour, rule: 5 * time.Second, want: 5 * time.Second},
-		{name: "declared timeout, the task has its own", timeout: hour, ofRule: Policy{Timeout: time.Minute}, want: hour},
+		{name: "declared timeout, the task has its own", timeout: hour, declared: Policy{Timeout: time.Minute}, want: hour},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -50,7 +50,7 @@ func TestSettleTimeIsTheLargerOfTwoMinutesAndTheTasksOwnTimeout(t *testing.T) {
 				task.Deadline = task.LastFailedAt.Add(tt.deadlineIn)
 			}
 			r := markRule()
-			r.Settle, r.Policy = tt.rule, tt.ofRule
+			r.Settle, r.Policy = tt.rule, tt.declared
 			e := evidence(bound(t, r), task, noRow)
 			due := task.LastFailedAt.Add(tt.want + time.Second)
 			early := Judge(e, Moment{Now: due.Add(-time.Nanosecond), Settle: tt.audit})
@@ -262,4 +262,3 @@ func TestYoungTasksAreThoseThatCannotBeSettledYet(t *testing.T) {
 		})
 	}
 }
-
