@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/idemctl/idemctl/cmd/idemctl/internal/render"
+	"github.com/idemctl/idemctl/inspect"
+	"github.com/idemctl/idemctl/reconcile"
+)
+
+type explainOptions struct {
+	*program
+	output outputFlags
+}
+
+func newExplain(p *program) *cobra.Command {
+	o := &explainOptions{program: p}
+	cmd := &cobra.Command{
+		Use:   "explain QUEUE TASK_ID",
+		Short: "Say everything known of one task, and what would happen next",
+		Long: `explain reads one task, its rows in every source, its lock and its worker; it
+says what follows, what happens to the task if nobody acts, and what each thing
+you can do would do. It changes nothing.`,
+		Example: `  idemctl explain default 3f0c8f5e-…
+  idemctl explain payments evt_42 -o json`,
+		Args: exactArgs("QUEUE", "TASK_ID"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), cmd, inspect.Ref{Queue: args[0], ID: args[1]})
+		},
+	}
+	connectionFlags(cmd)
+	f := cmd.Flags()
+	f.StringVarP(&o.output.format, "output", "o", "table", "`FORMAT`: table or json")
+	f.StringArray("redact", nil, "payload `PATH` to hide; repeatable")
+	f.Duration("settle", 0, "time after which no attempt is taken to live (default: the larger of 2m and the task's timeout)")
+	f.Duration("confirm-after", reconcile.DefaultConfirmAfter, "look again at an active task that is applied after this time")
+	return cmd
+}
+
+func (o *explainOptions) run(ctx context.Context, cmd *cobra.Command, ref inspect.Ref) error {
+	s, err := o.open(ctx, cmd)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	o.output.payload = true
+	page, err := o.output.options(o.program, s.settings)
+	if err != nil {
+		return err
+	}
+	if page.Format != render.FormatTable && page.Format != render.FormatJSON {
+		return usagef("--output %s: explain prints table or json", page.Format)
+	}
+	a, err := s.auditor(reconcile.Options{})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := o.bounded(ctx)
+	defer cancel()
+	d, err := a.Explain(ctx, ref)
+	if err != nil {
+		return s.whereElse(ctx, ref, err)
+	}
+	return render.WriteDossier(o.out, page, &d)
+}
+
+// whereElse names the queues that do hold a task of the ID that was not found.
+func (s *session) whereElse(ctx context.Context, ref inspect.Ref, err error) error {
+	var missing *reconcile.TaskError
+	if !errors.As(err, &missing) {
+		return err
+	}
+	queues, listErr := s.queue.Queues(ctx)
+	if listErr != nil {
+		return err
+	}
+	refs := make([]inspect.Ref, len(queues))
+	for i, q := range queues {
+		refs[i] = inspect.Ref{Queue: q, ID: ref.ID}
+	}
+	tasks, readErr := s.queue.Read(ctx, refs)
+	if readErr != nil {
+		return err
+	}
+	var found []string
+	for _, t := range tasks {
+		if t.State != inspect.StateUnknown {
+			found = append(found, fmt.Sprintf("idemctl explain %s %s", reconcile.ShellQuote(t.Queue), reconcile.ShellQuote(t.ID)))
+		}
+	}
+	hint := "it was done, or deleted; no other queue holds it either"
+	if len(found) > 0 {
+		hint = "another queue holds it: " + strings.Join(found, ", ")
+	}
+	return &usageError{err: err, hint: hint}
+}

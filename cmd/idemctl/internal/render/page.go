@@ -1,0 +1,152 @@
+package render
+
+import (
+	"bufio"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/idemctl/idemctl/reconcile"
+)
+
+// page writes a report for a terminal. No line of it is wider than the terminal,
+// but for raw ones.
+type page struct {
+	paint
+	w     *bufio.Writer
+	width int
+	now   time.Time
+	loc   *time.Location
+	// bare leaves out titles of columns.
+	bare   bool
+	failed error
+}
+
+func newPage(w io.Writer, o Options) *page {
+	return &page{
+		paint: paint(o.Color), w: bufio.NewWriterSize(w, mostBuffer),
+		width: o.Width, now: o.Now(), loc: o.Loc, bare: o.NoHeaders,
+	}
+}
+
+// raw writes a line as it is.
+func (p *page) raw(line string) {
+	if _, err := p.w.WriteString(line + "\n"); err != nil && p.failed == nil {
+		p.failed = err
+	}
+}
+
+func (p *page) blank() { p.raw("") }
+
+func (p *page) err() error { return p.failed }
+
+func (p *page) flush() error {
+	if p.failed != nil {
+		return p.failed
+	}
+	return p.w.Flush()
+}
+
+// title opens a section: its name and a remark.
+func (p *page) title(name, remark string) {
+	p.blank()
+	if remark == "" || width(name)+2+width(remark) > p.width {
+		p.raw(p.bold(fit(name, p.width)))
+		return
+	}
+	p.raw(p.bold(name) + "  " + p.dim(remark))
+}
+
+// text writes a paragraph in one style.
+func (p *page) text(s, sgr string) { p.hang("", "", s, sgr) }
+
+// hang writes a paragraph in one style whose first line begins with one prefix
+// and whose other lines begin with another. Prefixes may be painted.
+func (p *page) hang(first, rest, s, sgr string) {
+	margin := max(painted(first), painted(rest))
+	for i, line := range wrap(s, p.width-margin) {
+		prefix := rest
+		if i == 0 {
+			prefix = first
+		}
+		p.raw(strings.TrimRight(prefix+p.with(sgr, line), " "))
+	}
+}
+
+// painted is the width of text that may hold our own colours.
+func painted(s string) int {
+	for {
+		start := strings.Index(s, "\x1b[")
+		if start < 0 {
+			return width(s)
+		}
+		end := strings.IndexByte(s[start:], 'm')
+		s = s[:start] + s[start+end+1:]
+	}
+}
+
+// pieces writes short facts one after the other, separated by dots, on as many
+// lines as they need. A fact is broken only when it is longer than a line.
+func (p *page) pieces(margin string, facts []string, sgr string) {
+	const dot = " · "
+	room := p.width - width(margin)
+	line := ""
+	for _, fact := range facts {
+		switch {
+		case fact == "":
+		case line == "":
+			line = fact
+		case width(line)+width(dot)+width(fact) <= room:
+			line += dot + fact
+		default:
+			p.hang(margin, margin, line, sgr)
+			line = fact
+		}
+	}
+	if line != "" {
+		p.hang(margin, margin, line, sgr)
+	}
+}
+
+// command writes a shell command behind an arrow, folded so that it can still be
+// copied and run.
+func (p *page) command(margin, cmd string) {
+	arrow := margin + "→ "
+	if Visible(cmd) != cmd {
+		// Never a command that does something else than it shows.
+		p.hang(arrow, margin+"  ", "not shown: it holds characters that cannot be typed; -o json has it", sgrDim)
+		return
+	}
+	for i, line := range foldCommand(cmd, p.width-width(arrow), p.width) {
+		prefix := ""
+		if i == 0 {
+			prefix = arrow
+		}
+		p.raw(prefix + p.paint.command(line))
+	}
+}
+
+// verdict writes what the findings come to, worst first.
+func (p *page) verdict(lines []verdict) {
+	for i, v := range lines {
+		sgr := ""
+		if i == 0 {
+			sgr = sgrBold
+		}
+		mark := p.severity(v.severity, shape(v.severity))
+		if v.severity == reconcile.SeverityNone {
+			mark = p.with(sgrGreen, mark)
+		}
+		p.hang(mark+" ", "  ", v.text, sgr)
+	}
+}
+
+const scopeMargin = 9
+
+// scope writes what was looked at.
+func (p *page) scope(facts []scopeFact) {
+	p.blank()
+	for _, f := range facts {
+		p.hang(p.dim(pad(f.name, scopeMargin)), pad("", scopeMargin), f.text, "")
+	}
+}

@@ -1,0 +1,196 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/idemctl/idemctl/inspect"
+	"github.com/idemctl/idemctl/reconcile"
+)
+
+// A section holds the findings of one code. Each says what is wrong, with its
+// evidence, and the command that helps; what they have in common is said once.
+
+// section writes findings of one code and severity; all is how many there are.
+func (t *tableAudit) section(p *page, findings []reconcile.Finding, all int) {
+	first := &findings[0]
+	p.blank()
+	size := plural(max(all, len(findings)), "finding", "findings")
+	if all > len(findings) {
+		size = count(len(findings)) + " of " + size
+	}
+	head := shape(first.Severity) + " " + first.Severity.String()
+	p.raw(p.severity(first.Severity, head) + "  " + p.bold(string(first.Code)) + p.dim("  "+size))
+	shared := common(findings, (*reconcile.Finding).Consequence)
+	if shared != "" {
+		p.hang("  ", "  ", sentence(Visible(p.humanize(first, shared))), sgrDim)
+	}
+	for i := range findings {
+		p.blank()
+		t.entry(p, &findings[i], shared == "")
+	}
+}
+
+// entry writes one finding, and what comes of it where its section has not said.
+func (t *tableAudit) entry(p *page, f *reconcile.Finding, alone bool) {
+	p.subject(f, t.opt.IsNew != nil && t.opt.IsNew(f))
+	p.hang("    ", "    ", Visible(p.humanize(f, f.Message())), "")
+	p.pieces("    ", p.evidence(f), sgrDim)
+	if c := f.Consequence(); c != "" && alone {
+		p.hang("    ", "    ", sentence(Visible(p.humanize(f, c))), sgrDim)
+	}
+	if t.opt.ShowPayload && ofTask(f) {
+		shown := t.redact.show(f.Task.Payload)
+		p.hang("    ", "    ", "payload "+fit(Visible(shown.text), maxPayload), sgrDim)
+	}
+	if action := f.Action(); action != "" {
+		p.command("    ", action)
+	}
+}
+
+// sentence makes one of a clause.
+func sentence(clause string) string {
+	if clause == "" {
+		return ""
+	}
+	return strings.ToUpper(clause[:1]) + clause[1:] + "."
+}
+
+// maxPayload is how many cells of a payload a report shows.
+const maxPayload = 400
+
+// common is what all findings say alike; "" when they differ.
+func common(findings []reconcile.Finding, say func(*reconcile.Finding) string) string {
+	said := say(&findings[0])
+	for i := range findings {
+		if say(&findings[i]) != said {
+			return ""
+		}
+	}
+	return said
+}
+
+// subject names what a finding speaks of.
+func (p *page) subject(f *reconcile.Finding, fresh bool) {
+	tag := ""
+	if fresh {
+		tag = "NEW"
+	}
+	if !ofTask(f) {
+		where := ""
+		if len(f.Queues) > 0 {
+			where = "in " + named(f.Queues)
+		}
+		p.pieces("  ", []string{tag, Visible(f.Task.Type), where}, sgrBold)
+		return
+	}
+	p.pieces("  ", []string{tag, refWords(f.Task.Ref), Visible(f.Task.Type)}, sgrBold)
+}
+
+// evidence are the facts of a finding that its message does not hold.
+func (p *page) evidence(f *reconcile.Finding) []string {
+	var facts []string
+	add := func(format string, args ...any) { facts = append(facts, fmt.Sprintf(format, args...)) }
+	if f.Key != "" && f.Key != f.Task.ID && f.Code != reconcile.CodeKeyCollision {
+		add("key %s", Visible(f.Key))
+	}
+	if len(f.Tasks) > 1 {
+		add("with %s", p.others(f))
+	}
+	if !ofTask(f) {
+		return facts
+	}
+	t := &f.Task
+	if t.Retried > 0 || t.LastErr != "" {
+		add("retried %d of %d", t.Retried, t.MaxRetry)
+	}
+	if !t.LastFailedAt.IsZero() {
+		add("failed %s", ago(t.LastFailedAt, p.now))
+	}
+	if !t.NextProcessAt.IsZero() && f.Code != reconcile.CodeAppliedRetry {
+		add("runs %s", ago(t.NextProcessAt, p.now))
+	}
+	if f.Code == reconcile.CodeUnsettled && !f.SettlesAt.IsZero() && f.Consequence() == "" {
+		add("settled %s", ago(f.SettlesAt, p.now))
+	}
+	facts = append(facts, p.lockWords(f.Lock))
+	if t.LastErr != "" {
+		// At most two lines: an error can be a page long.
+		add("error: %s", fit(Visible(t.LastErr), 2*p.width-20))
+	}
+	return facts
+}
+
+// others names the other tasks of a finding, the first few of them.
+func (p *page) others(f *reconcile.Finding) string {
+	const most = 3
+	var names []string
+	n := 0
+	for _, ref := range f.Tasks {
+		if ref == f.Task.Ref {
+			continue
+		}
+		if n++; n <= most {
+			names = append(names, refWords(ref))
+		}
+	}
+	line := strings.Join(names, ", ")
+	if more := max(f.TaskCount, len(f.Tasks)) - 1 - len(names); more > 0 {
+		line += " and " + count(more) + " more"
+	}
+	return line
+}
+
+func (p *page) lockWords(l *reconcile.Lock) string {
+	if l == nil {
+		return ""
+	}
+	switch l.State {
+	case reconcile.LockHeld:
+		return "holds its lock for " + span(l.TTL)
+	case reconcile.LockTaken:
+		return "its lock is held by " + Visible(l.Owner) + " for " + span(l.TTL)
+	case reconcile.LockFree:
+		return "its lock is gone"
+	default:
+		return ""
+	}
+}
+
+// humanize writes a finding's own times as a reader at a terminal counts them.
+func (p *page) humanize(f *reconcile.Finding, words string) string {
+	times := append(taskTimes(&f.Task), f.AppliedAt, f.SettlesAt, f.ConfirmedAt)
+	return p.relative(words, append(times, readingTimes(f.Readings)...))
+}
+
+func taskTimes(t *inspect.Task) []time.Time {
+	return []time.Time{t.LeaseExpiresAt, t.NextProcessAt, t.CompletedAt, t.ArchivedAt, t.LastFailedAt, t.ExpiresAt}
+}
+
+func readingTimes(readings []reconcile.Reading) []time.Time {
+	var times []time.Time
+	for _, r := range readings {
+		times = append(times, r.Row.ClaimedAt, r.Row.FirstAt, r.Row.LastAt)
+	}
+	return times
+}
+
+// relative replaces known times, which our words give to the second in UTC, by
+// their distance from now: "3m ago", "in 2h". Other times in the words, which
+// may be part of a key or an ID, stay.
+func (p *page) relative(words string, times []time.Time) string {
+	for _, t := range times {
+		if t.IsZero() {
+			continue
+		}
+		stamp := t.UTC().Format(time.RFC3339)
+		if t.After(p.now) {
+			words = strings.ReplaceAll(words, "until "+stamp, "for "+span(t.Sub(p.now)))
+		}
+		for _, preposition := range [...]string{"at ", "after ", ""} {
+			words = strings.ReplaceAll(words, preposition+stamp, ago(t, p.now))
+		}
+	}
+	return words
+}

@@ -1,0 +1,6 @@
+package main
+
+import "os"
+
+// stopSignals end a command in good order.
+var stopSignals = []os.Signal{os.Interrupt}
