@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/idemctl/idemctl/cmd/idemctl/internal/render"
+	"github.com/idemctl/idemctl/inspect"
 	"github.com/idemctl/idemctl/reconcile"
 )
 
@@ -161,6 +162,9 @@ func (s *session) header(ctx context.Context, where string) (render.Header, erro
 	if err != nil {
 		return render.Header{}, err
 	}
+	if err := refuseReplica(facts); err != nil {
+		return render.Header{}, err
+	}
 	h := render.Header{Redis: facts, Where: where}
 	for _, l := range s.settings.Context.Ledgers {
 		name := l.Name.Value
@@ -171,4 +175,16 @@ func (s *session) header(ctx context.Context, where string) (render.Header, erro
 		h.Ledgers = append(h.Ledgers, render.Ledger{Name: name, Facts: facts})
 	}
 	return h, nil
+}
+
+// refuseReplica keeps audits away from a Redis that may be behind: what it shows
+// of a task need not be true any more.
+func refuseReplica(f inspect.RedisFacts) error {
+	if f.Role != "slave" && f.Role != "replica" {
+		return nil
+	}
+	return &inspect.Error{
+		Kind: inspect.KindReadOnlyReplica, Op: "audit", Addr: f.Addr,
+		Err: errors.New("this Redis is a replica and may be behind: connect to its master"),
+	}
 }

@@ -62,6 +62,13 @@ func (o *explainOptions) run(ctx context.Context, cmd *cobra.Command, ref inspec
 	}
 	ctx, cancel := o.bounded(ctx)
 	defer cancel()
+	facts, err := s.queue.Redis(ctx)
+	if err != nil {
+		return err
+	}
+	if err := refuseReplica(facts); err != nil {
+		return err
+	}
 	d, err := a.Explain(ctx, ref)
 	if err != nil {
 		return s.whereElse(ctx, ref, err)

@@ -123,6 +123,11 @@ func (p *program) open(ctx context.Context, cmd *cobra.Command) (*session, error
 		return nil, err
 	}
 	s.rules = rulesOf(set.Context.Rules)
+	for n, r := range s.rules {
+		if err := bindRule(n+1, r); err != nil {
+			return nil, s.place(err)
+		}
+	}
 	if err := s.openRedis(ctx, cmd); err != nil {
 		return nil, err
 	}

@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"github.com/olekukonko/tablewriter"
-	"github.com/olekukonko/tablewriter/pkg/twwidth"
-	"github.com/olekukonko/tablewriter/renderer"
 	"github.com/olekukonko/tablewriter/tw"
 )
 
@@ -25,12 +23,6 @@ type column struct {
 
 // gridGap is between columns.
 const gridGap = "  "
-
-func init() {
-	// tablewriter guesses from the environment whether ambiguous characters are
-	// wide; the rest of this package takes them as narrow.
-	twwidth.SetOptions(twwidth.Options{})
-}
 
 // grid writes rows under titles, in columns, fitted to the page. Cells are one
 // line each and have passed Visible.
@@ -128,19 +120,13 @@ func gridCell(c column, cell string, cells int) string {
 func newTable(b *bytes.Buffer) *tablewriter.Table {
 	cell := tw.CellConfig{
 		Formatting: tw.CellFormatting{AutoWrap: tw.WrapNone, AutoFormat: tw.Off},
-		Alignment:  tw.CellAlignment{Global: tw.AlignLeft},
-		Padding:    tw.CellPadding{Global: tw.Padding{Left: "", Right: gridGap, Overwrite: true}},
 	}
 	return tablewriter.NewTable(b,
 		tablewriter.WithConfig(tablewriter.Config{
 			Header: cell, Row: cell,
 			Behavior: tw.Behavior{TrimSpace: tw.Off, TrimLine: tw.Off},
 		}),
-		tablewriter.WithRenderer(renderer.NewBlueprint(tw.Rendition{
-			Borders:  tw.BorderNone,
-			Symbols:  tw.NewSymbols(tw.StyleNone),
-			Settings: tw.Settings{Lines: tw.LinesNone, Separators: tw.SeparatorsNone},
-		})),
+		tablewriter.WithRenderer(&layout{}),
 	)
 }
 

@@ -21,7 +21,12 @@ func (t *tableAudit) section(p *page, findings []reconcile.Finding, all int) {
 		size = count(len(findings)) + " of " + size
 	}
 	head := shape(first.Severity) + " " + first.Severity.String()
-	p.raw(p.severity(first.Severity, head) + "  " + p.bold(string(first.Code)) + p.dim("  "+size))
+	if width(head)+len(first.Code)+width(size)+4 <= p.width {
+		p.raw(p.severity(first.Severity, head) + "  " + p.bold(string(first.Code)) + "  " + p.dim(size))
+	} else {
+		p.raw(p.severity(first.Severity, head) + "  " + p.dim(size))
+		p.hang("  ", "  ", string(first.Code), sgrBold)
+	}
 	shared := common(findings, (*reconcile.Finding).Consequence)
 	if shared != "" {
 		p.hang("  ", "  ", sentence(Visible(p.humanize(first, shared))), sgrDim)
@@ -54,7 +59,10 @@ func sentence(clause string) string {
 	if clause == "" {
 		return ""
 	}
-	return strings.ToUpper(clause[:1]) + clause[1:] + "."
+	if c := clause[0]; c >= 'a' && c <= 'z' {
+		clause = string(c-'a'+'A') + clause[1:]
+	}
+	return clause + "."
 }
 
 // maxPayload is how many cells of a payload a report shows.

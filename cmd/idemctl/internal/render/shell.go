@@ -34,13 +34,13 @@ func foldCommand(cmd string, first, rest int) []string {
 			push(margin)
 			line += whole
 		default:
-			// The word itself has to be broken, at the very start of lines: a
-			// margin would end it.
+			// The word itself has to be broken, and goes on at the very start of
+			// lines: a margin would end it.
 			if !fresh {
 				line += " "
 				push(margin)
 			}
-			for _, part := range w.parts(room-width(line)-1, rest-1) {
+			for _, part := range w.parts(room-width(line)-2, rest-2) {
 				if !fresh {
 					push("")
 				}

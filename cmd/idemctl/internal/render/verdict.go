@@ -210,8 +210,12 @@ func allWell(r *reconcile.Report) verdict {
 	switch {
 	case t.Tasks == 0 && within != "":
 		return verdict{text: "Nothing to reconcile: no task is in this selection."}
+	case t.Tasks == 0 && len(r.Queues) == 0:
+		return verdict{text: "Nothing to reconcile: there is no queue."}
+	case t.Tasks == 0 && len(r.Queues) == 1:
+		return verdict{text: fmt.Sprintf("Nothing to reconcile: the queue %s is empty.", Visible(r.Queues[0]))}
 	case t.Tasks == 0:
-		return verdict{text: fmt.Sprintf("Nothing to reconcile: no task in %s.", plural(len(r.Queues), "queue", "queues"))}
+		return verdict{text: fmt.Sprintf("Nothing to reconcile: all %s queues are empty.", count(len(r.Queues)))}
 	case unknown >= t.Tasks:
 		return verdict{
 			severity: reconcile.SeverityWarning,

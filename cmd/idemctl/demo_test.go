@@ -1,0 +1,94 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/idemctl/idemctl/config"
+	"github.com/idemctl/idemctl/reconcile"
+)
+
+// inProcess runs one command line without a terminal and gives what it printed.
+func inProcess(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	s := &streams{in: strings.NewReader(""), out: &out, err: &errs, width: func() int { return 0 }, now: time.Now}
+	env := config.Environment{
+		LookupEnv: func(string) (string, bool) { return "", false },
+		Home:      t.TempDir(), ReadFile: os.ReadFile,
+	}
+	code = execute(t.Context(), args, s, env)
+	return code, out.String(), errs.String()
+}
+
+// The laboratory needs nothing, shows at least one case of every finding, its
+// JSON keeps the published contract, and it leaves nothing behind.
+func TestDemoShowsEveryFindingAndLeavesNothingBehind(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	code, out, errs := inProcess(t, "demo", "audit", "-o", "json")
+	if code != exitFindings {
+		t.Fatalf("exit code %d, want %d; stderr:\n%s", code, exitFindings, errs)
+	}
+	checkSchema(t, out)
+	var audit struct {
+		Complete bool
+		Findings []struct{ Code string }
+	}
+	if err := json.Unmarshal([]byte(out), &audit); err != nil {
+		t.Fatal(err)
+	}
+	if !audit.Complete {
+		t.Error("the audit is not complete")
+	}
+	seen := map[string]bool{}
+	for _, f := range audit.Findings {
+		seen[f.Code] = true
+	}
+	for _, c := range reconcile.Codes() {
+		if !seen[string(c)] {
+			t.Errorf("no instance of %s", c)
+		}
+	}
+	left, err := filepath.Glob(filepath.Join(os.TempDir(), "*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v (%v)", left, err)
+	}
+}
+
+func checkSchema(t *testing.T, document string) {
+	t.Helper()
+	compiler := jsonschema.NewCompiler()
+	schema, err := compiler.Compile("../../docs/schema/audit.v1.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, err := jsonschema.UnmarshalJSON(strings.NewReader(document))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := schema.Validate(value); err != nil {
+		t.Errorf("the document breaks its published schema: %v", err)
+	}
+}
+
+func TestDemoRunsAnyCommandOnTheLaboratory(t *testing.T) {
+	code, out, errs := inProcess(t, "demo", "tasks", "-s", "archived", "-o", "name")
+	if code != exitDone {
+		t.Fatalf("exit code %d; stderr:\n%s", code, errs)
+	}
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	if len(lines) != 15 || slices.Contains(lines, "") {
+		t.Errorf("%d archived tasks are listed, want 15:\n%s", len(lines), out)
+	}
+	if code, _, errs := inProcess(t, "demo", "demo"); code != exitUsage {
+		t.Errorf("a demo of the demo: exit code %d, want %d; stderr %q", code, exitUsage, errs)
+	}
+}
