@@ -39,9 +39,7 @@ func checkName(
 	valid func(string) bool, expected string,
 ) {
 	if !name.IsSet() {
-		if !f.reported(key) {
-			f.errorf(block, key, "missing, expected a name")
-		}
+		require(f, name, block, key, "a name")
 		return
 	}
 	if !valid(name.Value) {
@@ -109,36 +107,37 @@ func checkLedgerName(f *findings, name Setting[string], key string, ledgers []st
 		echo(name.Value), oneOf(ledgers), didYouMean(name.Value, ledgers))
 }
 
-// ledgerNames lists the ledgers a context declares.
+// ledgerNames lists the ledgers a context declares, wrong names left out.
 func (c *Context) ledgerNames() []string {
 	var names []string
 	for n := range c.Ledgers {
-		if name := c.Ledgers[n].Name; name.IsSet() {
+		if name := c.Ledgers[n].Name; name.IsSet() && isLedgerName(name.Value) {
 			names = append(names, name.Value)
 		}
 	}
 	return names
 }
 
-// names lists the contexts of a file.
+// names lists the contexts of a file, wrong names left out.
 func (file *File) names() []string {
 	var names []string
 	for n := range file.Contexts {
-		if name := file.Contexts[n].Name; name.IsSet() {
+		if name := file.Contexts[n].Name; name.IsSet() && isContextName(name.Value) {
 			names = append(names, name.Value)
 		}
 	}
 	return names
 }
 
-// require reports a setting that is missing from its block.
+// require reports a setting that is missing from its block. A block that is none, and a value that is wrong, have
+// been reported already.
 func require(f *findings, setting sourced, block Source, key, expected string) {
-	if setting.source().Kind == SourceUnset && !f.reported(key) {
+	if setting.source().Kind == SourceUnset && block.Kind != SourceUnset && !f.reported(key) {
 		f.errorf(block, key, "missing, expected %s", expected)
 	}
 }
 
-// reported tells whether the value at key was given and is wrong already, so that it is not called missing too.
+// reported tells whether the value at key is wrong already.
 func (f *findings) reported(key string) bool {
 	for _, one := range f.errors {
 		if one.Key == key {

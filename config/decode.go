@@ -127,6 +127,9 @@ func (d *decoder) sequence(node ast.Node, target reflect.Value, key string) {
 	for n, item := range list.Values {
 		itemKey, at := fmt.Sprintf("%s[%d]", key, n), d.doc.at(item)
 		if plain := d.doc.plain(item); plain == nil || plain.Type() == ast.NullType {
+			if !list.IsFlowStyle && n < len(list.Entries) {
+				at = d.doc.atToken(list.Entries[n].Start)
+			}
 			d.errorf(at, itemKey, "an empty list entry, expected a value or no entry")
 			continue
 		}

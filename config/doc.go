@@ -26,8 +26,9 @@
 // the configuration file and on flags both work; in IDEMCTL_ variables only file: does; REDIS_URL, DATABASE_URL
 // and the file of the asynq CLI are taken as they are.
 //
-// Values that hold secrets are of type [Secret] or [ConnString], which print masked whatever prints them. No
-// error or warning of this package repeats a value that stood in a redis or ledger block.
+// Values that hold secrets are of type [Secret] or [ConnString], which print masked whatever prints them. Of what
+// stands in a redis or ledger block, errors and warnings of this package repeat the names of ledgers, variables and
+// secret files, and nothing else.
 //
 // # Errors
 //

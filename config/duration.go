@@ -114,9 +114,6 @@ func (r Retention) String() string {
 	}
 }
 
-// MarshalText writes what the file would say.
-func (r Retention) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
-
 func (r *Retention) parse(text string) error {
 	if text == "forever" {
 		*r = Retention{Forever: true}

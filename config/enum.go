@@ -26,9 +26,6 @@ var classNames = []string{"unknown", "create", "increment", "overwrite", "set-st
 // String gives the word used in the file, or "unknown".
 func (c Class) String() string { return enumName(classNames, int(c)) }
 
-// MarshalText writes the word used in the file.
-func (c Class) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
-
 func (c *Class) parse(text string) error { return enumParse(classNames, text, (*int)(c)) }
 
 func (*Class) expects() string { return "one of " + strings.Join(classNames[1:], ", ") }
@@ -55,9 +52,6 @@ var roleNames = []string{"unknown", "mark", "effect", "inbox"}
 // String gives the word used in the file, or "unknown".
 func (r Role) String() string { return enumName(roleNames, int(r)) }
 
-// MarshalText writes the word used in the file.
-func (r Role) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
-
 func (r *Role) parse(text string) error { return enumParse(roleNames, text, (*int)(r)) }
 
 func (*Role) expects() string { return "one of " + strings.Join(roleNames[1:], ", ") }
@@ -81,9 +75,6 @@ var hashNames = []string{"unknown", "md5", "sha256"}
 
 // String gives the word used in the file, or "unknown".
 func (h Hash) String() string { return enumName(hashNames, int(h)) }
-
-// MarshalText writes the word used in the file.
-func (h Hash) MarshalText() ([]byte, error) { return []byte(h.String()), nil }
 
 func (h *Hash) parse(text string) error { return enumParse(hashNames, text, (*int)(h)) }
 

@@ -153,8 +153,14 @@ func TestNoErrorOrOutputShowsASecret(t *testing.T) {
 		}, map[string]string{defaultPath: text})
 		env.Stat = nil
 		flags := rapid.SampledFrom([]Flags{
-			nil, {"password": {secret}}, {"uri": {conn}}, {"ledger": {conn}}, {"ledger": {"main=" + conn, "main=" + conn}},
-			{"db": {secret}}, {"tls": {secret}}, {"cluster_addrs": {conn}},
+			nil,
+			{"password": {secret}},
+			{"uri": {conn}},
+			{"ledger": {conn}},
+			{"ledger": {"main=" + conn, "main=" + conn}},
+			{"db": {secret}},
+			{"tls": {secret}},
+			{"cluster_addrs": {conn}},
 		}).Draw(t, "flags")
 
 		var shown strings.Builder
@@ -177,4 +183,19 @@ func TestNoErrorOrOutputShowsASecret(t *testing.T) {
 			t.Fatalf("secret %q in file:\n%sshown:\n%s", secret, text, shown.String())
 		}
 	})
+}
+
+func TestConnectionStringInTheWrongPlaceIsNotRepeated(t *testing.T) {
+	for _, text := range []string{
+		"current_context: redis://:hunter2@h:1\n",
+		"contexts:\n  - name: a\n    settle: postgres://u:hunter2@h/d\n",
+		"contexts:\n  - name: a\n    protected: password=hunter2\n",
+		"contexts:\n  - name: a\n    ledgers: [{name: m, dsn: 'sqlite:x'}]\n    journal: {ledger: u:hunter2@h, table: t}\n",
+		"contexts:\n  - name: a\n    postgres://u:hunter2@h/d: x\n",
+	} {
+		_, err := Parse("config.yaml", []byte(text))
+		if err == nil || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strings"
 	"testing"
@@ -228,5 +229,29 @@ func TestOnlyPasswordsThatEverybodyMayReadAreWarnedOf(t *testing.T) {
 		case c.want != "" && (len(file.Warnings) != 1 || !strings.HasPrefix(file.Warnings[0].String(), path+c.want)):
 			t.Errorf("%s: got %v, want %s", name, file.Warnings, c.want)
 		}
+	}
+}
+
+// TestUseContextKeepsTheOwner needs root to give a file away; others replace files of their own only, and keep
+// nothing but themselves.
+func TestUseContextKeepsTheOwner(t *testing.T) {
+	if runtime.GOOS == "windows" || os.Geteuid() != 0 {
+		return
+	}
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	write(t, path, "contexts: [{name: a}]\n", 0o640)
+	if err := os.Chown(path, 4711, 4712); err != nil {
+		t.Fatal(err)
+	}
+	if err := UseContext(path, "a"); err != nil {
+		t.Fatal(err)
+	}
+	state, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	owner := reflect.ValueOf(state.Sys()).Elem()
+	if uid, gid := owner.FieldByName("Uid").Uint(), owner.FieldByName("Gid").Uint(); uid != 4711 || gid != 4712 || modeOf(t, path) != 0o640 {
+		t.Errorf("owner %d:%d, mode %v", uid, gid, modeOf(t, path))
 	}
 }

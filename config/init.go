@@ -35,7 +35,7 @@ func Init(path string, overwrite bool) error {
 	if err != nil {
 		return fmt.Errorf("cannot write the configuration: %w", err)
 	}
-	defer os.Remove(temporary)
+	defer func() { _ = os.Remove(temporary) }()
 	if overwrite {
 		err = os.Rename(temporary, path)
 	} else {

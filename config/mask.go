@@ -44,7 +44,8 @@ func maskConn(conn string) (shown string, hidden bool) {
 		return conn, false
 	}
 	scheme, rest, found := strings.Cut(conn, ":")
-	kind, known := schemes[scheme]
+	kind := schemes[scheme]
+	known := kind != schemeUnknown
 	switch {
 	case !found || !isScheme(scheme):
 		return maskKeywords(conn)
@@ -73,6 +74,7 @@ func maskConn(conn string) (shown string, hidden bool) {
 type schemeKind int
 
 const (
+	// schemeUnknown: nothing is known of it, and nothing behind it is shown.
 	schemeUnknown schemeKind = iota
 	// schemeRedis: a user name without a password is more often a password in the wrong place.
 	schemeRedis
@@ -94,7 +96,7 @@ var schemes = map[string]schemeKind{
 // be read in another way that would show a secret.
 func maskHierarchy(text string, kind schemeKind) (shown string, hidden, ok bool) {
 	authority, path, query := splitHierarchy(text)
-	if strings.Contains(path, "@") || strings.Contains(query, "@") || !isPlainPath(path) {
+	if strings.Contains(query, "@") || !isPlainPath(path) {
 		return "", false, false
 	}
 	userinfo, hosts := "", authority

@@ -197,7 +197,8 @@ func TestSecretsArePrintedMaskedWhateverPrintsThem(t *testing.T) {
 			NewSecret(secret), NewConnString(conn),
 			block{NewSecret(secret), NewConnString(conn), NewSecret(secret), NewConnString(conn)},
 			&block{NewSecret(secret), NewConnString(conn), NewSecret(secret), NewConnString(conn)},
-			Setting[Secret]{Value: NewSecret(secret)}, []Setting[ConnString]{{Value: NewConnString(conn)}},
+			Setting[Secret]{Value: NewSecret(secret)},
+			[]Setting[ConnString]{{Value: NewConnString(conn)}},
 			Redis{URI: Setting[ConnString]{Value: NewConnString(conn)}, Password: Setting[Secret]{Value: NewSecret(secret)}},
 		}
 		for _, value := range values {

@@ -179,6 +179,10 @@ func TestParseSaysWhereAndWhatWasExpected(t *testing.T) {
 		"value of a secret block is not repeated": {
 			head + "    redis: {db: hunter2}\n", []string{"config.yaml:3:17: contexts[0].redis.db: not a valid value, expected a whole number, zero or more"},
 		},
+		"empty entry": {"contexts:\n  -\n", []string{"config.yaml:2:3: contexts[0]: an empty list entry, expected a value or no entry"}},
+		"entry that is no mapping": {
+			"contexts: [a]\n", []string{"config.yaml:1:12: contexts[0]: a single value, expected a mapping with name, redis, ledgers, settle, confirm_after, policy, rules, redact, protected, read_only, journal, flags"},
+		},
 		"tab": {"contexts:\n\t- name: a\n", []string{"config.yaml:2:1: a tab where a token should begin, expected spaces for indentation"}},
 		"reserved character": {
 			head + "    redis: {password: @x}\n", []string{"config.yaml:3:23: '@' is a reserved character, expected a value in quotes"},

@@ -31,7 +31,7 @@ type Settings struct {
 	// those of the context where the rule has none, and every Table names its ledger. Flags hold what the
 	// environment and the file say for [Request.Known] flags that were not given on the command line.
 	Context Context
-	// Warnings are what works and is probably not meant.
+	// Warnings are what works and is probably not meant, in this context and in the file as a whole.
 	Warnings []Warning
 }
 
@@ -50,10 +50,14 @@ func Resolve(env Environment, request Request) (*Settings, error) {
 		known:    request.Known,
 	}
 	chosen, index := r.choose(file)
+	key := fmt.Sprintf("contexts[%d]", index)
+	r.warnings = slices.DeleteFunc(r.warnings, func(w Warning) bool {
+		return strings.HasPrefix(w.Key, "contexts[") && !strings.HasPrefix(w.Key, key)
+	})
 	if err := r.err(); err != nil {
 		return nil, err
 	}
-	settings := r.settle(chosen, fmt.Sprintf("contexts[%d]", index))
+	settings := r.settle(chosen, key)
 	if err := r.err(); err != nil {
 		return nil, err
 	}

@@ -90,40 +90,57 @@ func TestConnectionKeysStayWithTheirServer(t *testing.T) {
 		want      string
 	}{
 		"flag names another server": {
-			nil, map[string]string{defaultPath: file}, Flags{"uri": {"redis://other:1"}},
+			nil,
+			map[string]string{defaultPath: file},
+			Flags{"uri": {"redis://other:1"}},
 			"redis://other:1 db=0 user= password= tls=false",
 		},
 		"variable names another server": {
-			map[string]string{"IDEMCTL_URI": "redis://other:1"}, map[string]string{defaultPath: file}, nil,
+			map[string]string{"IDEMCTL_URI": "redis://other:1"},
+			map[string]string{defaultPath: file},
+			nil,
 			"redis://other:1 db=0 user= password= tls=false",
 		},
 		"variables go with the server of a flag": {
-			map[string]string{"IDEMCTL_PASSWORD": "v", "IDEMCTL_DB": "4"}, nil, Flags{"uri": {"redis://other:1"}},
+			map[string]string{"IDEMCTL_PASSWORD": "v", "IDEMCTL_DB": "4"},
+			nil,
+			Flags{"uri": {"redis://other:1"}},
 			"redis://other:1 db=4 user= password=v tls=false",
 		},
 		"a uri's own login and database beat lower levels": {
-			map[string]string{"IDEMCTL_PASSWORD": "v", "IDEMCTL_DB": "4", "IDEMCTL_USERNAME": "w"}, nil,
+			map[string]string{"IDEMCTL_PASSWORD": "v", "IDEMCTL_DB": "4", "IDEMCTL_USERNAME": "w"},
+			nil,
 			Flags{"uri": {"redis://u:p@other:1/2"}},
 			"redis://u:p@other:1/2 db=2 user= password= tls=false",
 		},
 		"flags beat the uri of the file": {
-			nil, map[string]string{defaultPath: file}, Flags{"db": {"5"}, "password": {"q"}},
+			nil,
+			map[string]string{defaultPath: file},
+			Flags{"db": {"5"}, "password": {"q"}},
 			"redis://prod:1 db=5 user=u password=q tls=true",
 		},
 		"REDIS_URL does not mix with the file of asynq": {
-			map[string]string{"REDIS_URL": "redis://other:1"}, map[string]string{"/home/op/.asynq.yaml": "uri: h:1\ndb: 7\npassword: p\n"}, nil,
+			map[string]string{"REDIS_URL": "redis://other:1"},
+			map[string]string{"/home/op/.asynq.yaml": "uri: h:1\ndb: 7\npassword: p\n"},
+			nil,
 			"redis://other:1 db=0 user= password= tls=false",
 		},
 		"the context does not mix with the file of asynq": {
-			nil, map[string]string{defaultPath: "contexts: [{name: a, redis: {uri: 'h:1'}}]", "/home/op/.asynq.yaml": "db: 7\npassword: p\n"}, nil,
+			nil,
+			map[string]string{defaultPath: "contexts: [{name: a, redis: {uri: 'h:1'}}]", "/home/op/.asynq.yaml": "db: 7\npassword: p\n"},
+			nil,
 			"h:1 db=0 user= password= tls=false",
 		},
 		"the file of asynq goes with its own keys": {
-			nil, map[string]string{"/home/op/.asynq.yaml": "uri: h:1\ndb: 7\npassword: 007\ntls_server: ''\nunknown: [1]\n"}, nil,
+			nil,
+			map[string]string{"/home/op/.asynq.yaml": "uri: h:1\ndb: 7\npassword: 007\ntls_server: ''\nunknown: [1]\n"},
+			nil,
 			"h:1 db=7 user= password=007 tls=false",
 		},
 		"asynq's JSON with tabs": {
-			nil, map[string]string{"/home/op/.asynq.json": "{\n\t\"URI\": \"h:1\",\n\t\"db\": 7\n}\n"}, nil,
+			nil,
+			map[string]string{"/home/op/.asynq.json": "{\n\t\"URI\": \"h:1\",\n\t\"db\": 7\n}\n"},
+			nil,
 			"h:1 db=7 user= password= tls=false",
 		},
 	} {
@@ -458,5 +475,28 @@ func TestLoadForgivesOnlyAMissingDefaultFile(t *testing.T) {
 	}
 	if _, err := Load(denied, Locate(denied, "")); !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("unreadable default file: %v", err)
+	}
+}
+
+func TestBrokenFileOfTheAsynqCLIIsAnErrorWithItsPlace(t *testing.T) {
+	for text, want := range map[string]string{
+		"db: hunter2\n":             "/home/op/.asynq.yaml:1:5: db: not a valid value, expected a whole number, zero or more",
+		"password: [\n":             "/home/op/.asynq.yaml:1:11: not valid YAML: sequence end token ']' not found, expected YAML 1.2",
+		"- uri\n":                   "/home/op/.asynq.yaml:1:1: a list, expected a mapping",
+		"uri: h:1\ndb: {hunter: 2}": "/home/op/.asynq.yaml:2:5: db: a mapping, expected a whole number, zero or more",
+	} {
+		_, err := Resolve(machine(nil, map[string]string{"/home/op/.asynq.yaml": text}), Request{})
+		if got := lines(t, err); !slices.Equal(got, []string{want}) {
+			t.Errorf("%q:\n got %q\nwant %q", text, got, want)
+		}
+		// It is not even read where something above names the server.
+		env := machine(map[string]string{"REDIS_URL": "redis://h:1"}, map[string]string{"/home/op/.asynq.yaml": text})
+		if _, err := Resolve(env, Request{}); err != nil {
+			t.Errorf("%q with REDIS_URL: %v", text, err)
+		}
+	}
+	empty := machine(nil, map[string]string{"/home/op/.asynq.yaml": "uri:\npassword: ''\n"})
+	if uri := mustResolve(t, empty, Request{}).Context.Redis.URI; uri.Source.Kind != SourceDefault {
+		t.Errorf("empty keys gave %v from %v", uri.Value, uri.Source)
 	}
 }

@@ -33,6 +33,8 @@ func (s *Setting[T]) assign(text string, source Source) error {
 		*value, err = parseText(text)
 	case *[]string:
 		*value, err = parseList(text)
+	case *Secret:
+		*value = NewSecret(text)
 	case *bool:
 		*value, err = parseBool(text, source)
 	case *int:
@@ -59,6 +61,8 @@ func (s *Setting[T]) expects() string {
 		return "a whole number, zero or more"
 	case *time.Duration:
 		return "a duration such as 90s, 2m or 30d"
+	case *Secret:
+		return "a single text"
 	case *[]string:
 		return "a list, or one text with commas"
 	case parsed:

@@ -47,13 +47,6 @@ func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 // MarshalJSON masks the value.
 func (s Secret) MarshalJSON() ([]byte, error) { return jsonString(s.String()), nil }
 
-func (s *Secret) parse(text string) error {
-	*s = NewSecret(text)
-	return nil
-}
-
-func (*Secret) expects() string { return "a string" }
-
 // ConnString is a Redis URI or a ledger DSN, which may hold a password. Everything that prints or encodes it
 // gives it as [Mask] leaves it; only [ConnString.Reveal] gives the value.
 type ConnString struct{ secret Secret }

@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strings"
 	"unicode/utf8"
@@ -9,6 +10,7 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
 )
 
 const (
@@ -113,10 +115,11 @@ func indicators(line []byte) int {
 func syntaxError(path string, err error) *Error {
 	var line, column int
 	message := "not valid YAML"
-	if detailed, ok := err.(yaml.Error); ok {
+	var detailed yaml.Error
+	if errors.As(err, &detailed) {
 		message = detailed.GetMessage()
-		if token := detailed.GetToken(); token != nil && token.Position != nil {
-			line, column = token.Position.Line, token.Position.Column
+		if tk := detailed.GetToken(); tk != nil && tk.Position != nil {
+			line, column = tk.Position.Line, tk.Position.Column
 		}
 	}
 	switch {
@@ -156,11 +159,14 @@ func (doc *document) at(node ast.Node) Source {
 	case *ast.MappingValueNode:
 		return doc.at(n.Key)
 	}
-	token := node.GetToken()
-	if token == nil || token.Position == nil {
+	return doc.atToken(node.GetToken())
+}
+
+func (doc *document) atToken(tk *token.Token) Source {
+	if tk == nil || tk.Position == nil {
 		return fileSource(doc.path, 1, 1)
 	}
-	return fileSource(doc.path, max(token.Position.Line, 1), max(token.Position.Column, 1))
+	return fileSource(doc.path, max(tk.Position.Line, 1), max(tk.Position.Column, 1))
 }
 
 // resolveAliases walks the document in its order and gives each alias the latest anchor of that name that has

@@ -17,7 +17,12 @@ func Validate(env Environment, request Request) (*File, error) {
 	// Where no context is chosen, each is checked as one of the others.
 	chosen := Setting[string]{}
 	if settings, err := Resolve(env, request); err == nil {
-		chosen, file.Warnings = settings.Context.Name, settings.Warnings
+		chosen = settings.Context.Name
+		for _, warning := range settings.Warnings {
+			if !slices.Contains(file.Warnings, warning) {
+				file.Warnings = append(file.Warnings, warning)
+			}
+		}
 	} else if !isUndecided(file, request, env) {
 		return nil, err
 	}
@@ -43,5 +48,5 @@ func isUndecided(file *File, request Request, env Environment) bool {
 	r := &resolver{findings: &findings{}, expander: expander{env: env}, flags: request.Flags}
 	name := file.CurrentContext
 	r.fill(&name, "context")
-	return !name.IsSet() && len(slices.Compact(file.names())) > 1
+	return !name.IsSet() && len(file.names()) > 1
 }

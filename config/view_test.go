@@ -82,7 +82,7 @@ func TestViewIsReadBackToTheSame(t *testing.T) {
 		var file File
 		set := func(into scalar, text string) {
 			if err := into.assign(text, Source{Kind: SourceFile, Where: "x"}); err != nil {
-				t.Skip("not a value of that type")
+				t.Fatalf("%q: %v", text, err)
 			}
 		}
 		var context Context
@@ -264,11 +264,34 @@ contexts:
 	if got := lines(t, err); !slices.Equal(got, []string{want}) {
 		t.Errorf("got %v, want %s", got, want)
 	}
+	above := machine(map[string]string{"IDEMCTL_PASSWORD": "x"}, map[string]string{defaultPath: text})
+	if file, err = Validate(above, Request{}); err != nil || len(file.Warnings) != 1 {
+		t.Errorf("a variable hid what the file lacks: %v %+v", err, file)
+	}
 	text = strings.Replace(text, "current_context: local\n", "", 1)
 	if file, err = Validate(machine(nil, map[string]string{defaultPath: text}), Request{}); err != nil || len(file.Warnings) != 1 {
 		t.Errorf("no context chosen: %v %+v", err, file)
 	}
 	if file, err = Validate(machine(nil, nil), Request{}); err != nil || file.Path != "" {
 		t.Errorf("no file: %v", err)
+	}
+}
+
+func TestWarningsOfOtherContextsAreLeftToValidate(t *testing.T) {
+	env := machine(nil, map[string]string{defaultPath: `
+current_context: local
+contexts:
+  - name: local
+  - name: prod
+    rules: [{class: create}, {class: delete}]
+`})
+	if warnings := mustResolve(t, env, Request{}).Warnings; len(warnings) != 0 {
+		t.Errorf("got %v", warnings)
+	}
+	if warnings := mustResolve(t, env, Request{Flags: Flags{"context": {"prod"}}}).Warnings; len(warnings) != 1 {
+		t.Errorf("got %v for the context itself", warnings)
+	}
+	if file, err := Validate(env, Request{}); err != nil || len(file.Warnings) != 1 {
+		t.Errorf("validate: %v %v", err, file)
 	}
 }

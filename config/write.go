@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -40,8 +41,7 @@ func syncFolder(path string) error {
 	if err != nil {
 		return err
 	}
-	defer folder.Close()
-	return folder.Sync()
+	return errors.Join(folder.Sync(), folder.Close())
 }
 
 // replace gives the file at path new content in one step, with its mode and owner. A symbolic link stays one: the
