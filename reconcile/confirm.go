@@ -90,9 +90,7 @@ func (r *run) confirmAbsent(ctx context.Context, b *Bound, suspects []suspect, f
 		return nil, err
 	}
 	f := r.lookUpFenced(ctx, b, itemsOf(suspects), true)
-	if err := r.forget(ctx, b, suspects); err != nil {
-		return nil, err
-	}
+	r.forget(ctx, b, suspects)
 	after, err := r.queue.Read(ctx, refsOf(suspects))
 	if err != nil {
 		return nil, err
@@ -167,7 +165,8 @@ func (r *run) surroundings(ctx context.Context, b *Bound, suspects []suspect) (m
 	if err := r.probe(ctx, b, suspects, &m); err != nil {
 		return m, err
 	}
-	return m, r.writers(ctx, b, &m)
+	r.writers(ctx, b, &m)
+	return m, nil
 }
 
 // activeTwins notes the active tasks of every rule that shares a source with b.
@@ -226,7 +225,7 @@ func (r *run) probe(ctx context.Context, b *Bound, suspects []suspect, m *moment
 
 // writers notes the oldest transaction of others that may still write to a
 // source of the rule.
-func (r *run) writers(ctx context.Context, b *Bound, m *moment) error {
+func (r *run) writers(ctx context.Context, b *Bound, m *moment) {
 	for n := range b.parts {
 		p := &b.parts[n]
 		if r.ledgers.problem(p.ledger) != nil {
@@ -241,14 +240,13 @@ func (r *run) writers(ctx context.Context, b *Bound, m *moment) error {
 			m.Writer = w.Oldest
 		}
 	}
-	return nil
 }
 
 // forget reads again how far back the sources remember, after their rows were
 // read: pruning may have gone on meanwhile.
-func (r *run) forget(ctx context.Context, b *Bound, suspects []suspect) error {
+func (r *run) forget(ctx context.Context, b *Bound, suspects []suspect) {
 	if b == nil || !slices.ContainsFunc(suspects, func(s suspect) bool { return s.verdict.Status.Absent() }) {
-		return nil
+		return
 	}
 	for n := range b.parts {
 		p := &b.parts[n]
@@ -262,7 +260,6 @@ func (r *run) forget(ctx context.Context, b *Bound, suspects []suspect) error {
 		}
 		b.remember(p, ages)
 	}
-	return nil
 }
 
 // twin says whether another task of the suspect's key is alive: listed,

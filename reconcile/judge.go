@@ -118,10 +118,10 @@ func Judge(e Evidence, m Moment) Verdict {
 func effectCode(e Evidence, v *Verdict, m Moment) Code {
 	t := e.Task
 	if t.State == inspect.StateArchived {
-		switch v.Status {
-		case StatusNatural:
+		if v.Status == StatusNatural {
 			return CodeRerunnable
-		case StatusUnknown:
+		}
+		if v.Status == StatusUnknown {
 			return CodeUnknown
 		}
 	}
@@ -142,6 +142,7 @@ func effectCode(e Evidence, v *Verdict, m Moment) Code {
 		return archivedCode(e, v, m)
 	case inspect.StateCompleted:
 		return completedCode(e, v, m)
+	case inspect.StateUnknown:
 	}
 	return ""
 }
@@ -160,6 +161,7 @@ func activeCode(t inspect.Task, v *Verdict, m Moment) Code {
 		case StatusPartial:
 			v.Recheck = !m.Persisted
 			return CodePartial
+		case StatusNotApplied, StatusInProgress, StatusNatural, StatusUnknown:
 		}
 		return ""
 	}
@@ -172,6 +174,7 @@ func activeCode(t inspect.Task, v *Verdict, m Moment) Code {
 		return CodeInDoubt
 	case StatusPartial:
 		return CodePartial
+	case StatusNatural, StatusUnknown:
 	}
 	return ""
 }
@@ -187,6 +190,7 @@ func waitingCode(v *Verdict, applied Code) Code {
 		return CodeInDoubt
 	case StatusPartial:
 		return CodePartial
+	case StatusNotApplied, StatusNatural, StatusUnknown:
 	}
 	return ""
 }
@@ -212,6 +216,7 @@ func archivedCode(e Evidence, v *Verdict, m Moment) Code {
 		return CodeInDoubt
 	case StatusPartial:
 		return CodePartial
+	case StatusNatural, StatusUnknown:
 	}
 	return ""
 }
@@ -224,6 +229,7 @@ func completedCode(e Evidence, v *Verdict, m Moment) Code {
 		return CodeInDoubt
 	case StatusPartial:
 		return CodePartial
+	case StatusApplied, StatusNatural, StatusUnknown:
 	}
 	return ""
 }

@@ -192,7 +192,7 @@ func (r *run) readParts(ctx context.Context, b *Bound, keys []string, rows [][]R
 		}
 		lagging = lagging || l
 	}
-	for n := 0; n < len(b.parts)-1; n++ {
+	for n := range len(b.parts) - 1 {
 		var late []int
 		for k := range keys {
 			if absentIn(&b.parts[n], rows[k]) && presentAfter(b.parts[n+1:], rows[k]) {

@@ -97,10 +97,8 @@ func DecodePayload(payload []byte) (any, error) {
 	dec := json.NewDecoder(bytes.NewReader(payload))
 	dec.UseNumber()
 	var value any
-	if err := dec.Decode(&value); err != nil {
-		return string(payload), nil
-	}
-	if dec.More() || len(bytes.TrimSpace(payload[dec.InputOffset():])) > 0 {
+	isJSON := dec.Decode(&value) == nil && len(bytes.TrimSpace(payload[dec.InputOffset():])) == 0
+	if !isJSON {
 		return string(payload), nil
 	}
 	return plainNumbers(value), nil

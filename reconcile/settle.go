@@ -121,13 +121,11 @@ func attribute(e Evidence, v Verdict, m Moment) Attribution {
 // task that bears no trace of an earlier run, by its pending_since, and an
 // aggregating one by its group score. Zero otherwise.
 func enqueuedAt(t inspect.Task) time.Time {
-	switch t.State {
-	case inspect.StatePending:
-		untouched := t.Retried == 0 && t.LastErr == "" && t.LastFailedAt.IsZero() && t.CompletedAt.IsZero()
-		if untouched {
-			return t.PendingSince
-		}
-	case inspect.StateAggregating:
+	untouched := t.Retried == 0 && t.LastErr == "" && t.LastFailedAt.IsZero() && t.CompletedAt.IsZero()
+	if t.State == inspect.StatePending && untouched {
+		return t.PendingSince
+	}
+	if t.State == inspect.StateAggregating {
 		return t.GroupedAt
 	}
 	return time.Time{}

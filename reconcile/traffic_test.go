@@ -270,7 +270,7 @@ func (tr *traffic) apply(key string, slow bool) error {
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback(ctx)
+	defer func() { _ = tx.Rollback(ctx) }()
 	if _, err := tx.Exec(ctx, `INSERT INTO processed_tasks (task_id) VALUES ($1)`, key); err != nil {
 		return err // a unique violation: the twin was first
 	}

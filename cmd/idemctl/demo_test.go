@@ -32,7 +32,8 @@ func inProcess(t *testing.T, args ...string) (code int, stdout, stderr string) {
 // The laboratory needs nothing, shows at least one case of every finding, its
 // JSON keeps the published contract, and it leaves nothing behind.
 func TestDemoShowsEveryFindingAndLeavesNothingBehind(t *testing.T) {
-	t.Setenv("TMPDIR", t.TempDir())
+	temporary := t.TempDir()
+	t.Setenv("TMPDIR", temporary)
 	code, out, errs := inProcess(t, "demo", "audit", "-o", "json")
 	if code != exitFindings {
 		t.Fatalf("exit code %d, want %d; stderr:\n%s", code, exitFindings, errs)
@@ -57,7 +58,7 @@ func TestDemoShowsEveryFindingAndLeavesNothingBehind(t *testing.T) {
 			t.Errorf("no instance of %s", c)
 		}
 	}
-	left, err := filepath.Glob(filepath.Join(os.TempDir(), "*"))
+	left, err := filepath.Glob(filepath.Join(temporary, "*"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v (%v)", left, err)
 	}

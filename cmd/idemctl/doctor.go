@@ -34,7 +34,10 @@ Exit codes: 0 all is well, 1 something is wrong or doubtful, 2 configuration,
 			}
 			ctx, cancel := p.bounded(cmd.Context())
 			defer cancel()
-			d := &doctor{program: p, cmd: cmd, settings: set}
+			d := &doctor{
+				program: p, cmd: cmd, settings: set,
+				asked: map[string]bool{}, kinds: map[string]string{},
+			}
 			d.examine(ctx)
 			return d.print(format)
 		},
@@ -68,8 +71,10 @@ type doctor struct {
 	cmd      *cobra.Command
 	settings *config.Settings
 	checks   []check
-	away     bool // a source could not be reached
-	misuse   bool // a source was named wrongly
+	away     bool              // a source could not be reached
+	misuse   bool              // a source was named wrongly
+	asked    map[string]bool   // ledgers whose open transactions were asked for
+	kinds    map[string]string // of the ledgers that answered
 }
 
 func (d *doctor) add(subject string, h health, hint, format string, args ...any) {

@@ -182,6 +182,7 @@ func (d *doctor) ledger(ctx context.Context, name string, l reconcile.Ledger) {
 	if f.User != "" {
 		who = " as " + f.User
 	}
+	d.kinds[name] = f.Kind
 	d.add(subject, healthOK, "", "%s %s at %s%s", f.Kind, f.Version, f.Server, who)
 	if f.Replica {
 		d.add(subject, healthWarning, "connect to the primary: on a replica no absence can be proven, and such verdicts are unknown",
@@ -209,8 +210,13 @@ func (d *doctor) rules(ctx context.Context, s *session) {
 			d.fault(subject, s.place(err))
 			continue
 		}
-		if len(r.Sources) == 0 {
-			d.add(subject, healthOK, "", "%s: names no source", ruleText(r))
+		switch {
+		case len(r.Sources) > 0:
+		case r.Class.Natural():
+			d.add(subject, healthOK, "", "%s: %s repeats without harm, and names no source", ruleText(r), r.Class)
+		default:
+			d.add(subject, healthWarning, "name the table that holds its marks or effects",
+				"%s: names no source, so nothing stops a second effect", ruleText(r))
 		}
 		for _, src := range r.Sources {
 			d.source(ctx, subject, r, src, s.ledgers[src.Ledger])
@@ -235,6 +241,7 @@ func (d *doctor) source(ctx context.Context, subject string, r reconcile.Rule, s
 		d.fault(subject, err)
 		return
 	}
+	d.writers(ctx, src.Ledger, lookup)
 	f := lookup.Sources()[0]
 	where := fmt.Sprintf("%s: %s %s.%s (%s)", ruleText(r), src.Role, f.Table, f.Column, f.ColumnType)
 	switch {
@@ -247,7 +254,36 @@ func (d *doctor) source(ctx context.Context, subject string, r reconcile.Rule, s
 	case f.Unique == reconcile.UniqueUnknown:
 		d.add(subject, healthUnknown, "", "%s: a view, nobody can say whether it is unique", where)
 	default:
-		d.add(subject, healthWarning, fmt.Sprintf("CREATE UNIQUE INDEX CONCURRENTLY ON %s (%s)", f.Table, f.Column),
+		d.add(subject, healthWarning, d.uniqueIndex(src.Ledger, f),
 			"%s: the database would accept a second row of one key (%s)", where, f.NotUnique)
 	}
+}
+
+// writers checks, once for each ledger, whether other sessions' transactions can
+// be seen: one that still writes keeps an absence from being believed.
+func (d *doctor) writers(ctx context.Context, ledger string, lookup reconcile.Lookup) {
+	if d.asked[ledger] {
+		return
+	}
+	d.asked[ledger] = true
+	w, err := lookup.Writers(ctx, time.Now())
+	switch {
+	case err != nil:
+		d.fault("ledger "+ledger, err)
+	case w.Visible:
+		d.add("ledger "+ledger, healthOK, "", "other sessions' open transactions are visible")
+	case d.kinds[ledger] == "postgres":
+		d.add("ledger "+ledger, healthUnknown, "GRANT pg_monitor to the role of the ledger's DSN",
+			"other sessions' open transactions are not visible: the settle time alone bounds them")
+	default:
+		d.add("ledger "+ledger, healthUnknown, "", "other sessions' open transactions are not visible: the settle time alone bounds them")
+	}
+}
+
+// uniqueIndex is the statement that would stop a second row.
+func (d *doctor) uniqueIndex(ledger string, f reconcile.SourceFacts) string {
+	if d.kinds[ledger] == "postgres" {
+		return fmt.Sprintf("CREATE UNIQUE INDEX CONCURRENTLY ON %s (%s)", f.Table, f.Column)
+	}
+	return fmt.Sprintf("CREATE UNIQUE INDEX %s_once ON %s (%s)", f.Column, f.Table, f.Column)
 }

@@ -37,7 +37,7 @@ func (l *logger) open(f sharedFlags) error {
 
 func (l *logger) close() {
 	if l.file != nil {
-		l.file.Close()
+		_ = l.file.Close()
 	}
 }
 

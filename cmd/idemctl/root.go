@@ -40,7 +40,7 @@ func systemEnvironment() config.Environment { return config.Machine() }
 // run is the whole program but for os.Exit, so that deferred work is done and
 // tests can call it. It never panics on bad input.
 func run(args []string, s *streams, env config.Environment) int {
-	ctx, stop := interruptible(context.Background(), s)
+	ctx, stop := interruptible(context.Background())
 	defer stop()
 	return execute(ctx, args, s, env)
 }
@@ -68,7 +68,7 @@ func execute(ctx context.Context, args []string, s *streams, env config.Environm
 
 // interruptible is a context that the first interrupt ends; the second one ends
 // the program at once.
-func interruptible(parent context.Context, s *streams) (context.Context, func()) {
+func interruptible(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancel(parent)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, stopSignals...)
@@ -82,7 +82,7 @@ func interruptible(parent context.Context, s *streams) (context.Context, func())
 		}
 		select {
 		case <-signals:
-			os.Exit(exitIncomplete)
+			os.Exit(exitIncomplete) //nolint:revive // a second interrupt ends at once, whatever hangs
 		case <-done:
 		}
 	}()

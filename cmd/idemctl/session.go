@@ -87,7 +87,10 @@ func flagValues(f *pflag.Flag) []string {
 func allFlags(root *cobra.Command) []string {
 	var names []string
 	note := func(f *pflag.Flag) {
-		if f.Name != "help" && f.Name != "version" {
+		switch f.Name {
+		case "help", "version", "force", "keep", "file":
+			// Of one call only.
+		default:
 			names = append(names, f.Name)
 		}
 	}
@@ -210,10 +213,10 @@ func openLedger(ctx context.Context, cmd *cobra.Command, l config.Ledger) (recon
 
 func (s *session) close() {
 	for _, l := range s.ledgers {
-		l.Close()
+		_ = l.Close() // only reads were done
 	}
 	if s.queue != nil {
-		s.queue.Close()
+		_ = s.queue.Close()
 	}
 }
 

@@ -60,7 +60,7 @@ func (o *auditOptions) repeat(ctx context.Context, once func(context.Context, io
 		cancel()
 		if o.outTerminal {
 			fmt.Fprint(o.out, clearScreen)
-			page.WriteTo(o.out)
+			_, _ = page.WriteTo(o.out) // out keeps its first error
 			fmt.Fprintf(o.out, "\nevery %s, last at %s; Ctrl-C ends\n", o.watch, o.now().Format(time.TimeOnly))
 		}
 		var end outcome
