@@ -52,12 +52,20 @@ func Open(ctx context.Context, o Options) (*Client, error) {
 }
 
 // openError adds what is only to be suspected of a first attempt: a plain port
-// does not answer the start of a TLS handshake.
+// does not answer the start of a TLS handshake, and a server that misses the
+// client's certificate hangs up after it.
 func (c *Client) openError(ctx context.Context, err error) error {
 	err = c.fault(ctx, "connect", err)
 	var e *Error
-	if errors.As(err, &e) && e.Kind == KindTimeout && c.target.TLS {
+	if !errors.As(err, &e) || !c.target.TLS {
+		return err
+	}
+	switch {
+	case e.Kind == KindTimeout:
 		e.hint = "nobody answered the TLS handshake: leave out --tls if the server does not speak TLS"
+	case e.Kind == KindUnreachable && hungUp(e.Err):
+		e.Kind = KindTLS
+		e.hint = "the server hung up on the TLS connection: it may ask for a client certificate (cert_file and key_file in --uri)"
 	}
 	return err
 }
@@ -78,7 +86,8 @@ func (c *Client) probe(ctx context.Context) error {
 		return nil
 	}
 	server, err := c.redis.Info(ctx, "server").Result()
-	if err == nil && strings.Contains(server, "redis_mode:cluster") {
+	// Valkey writes server_mode.
+	if err == nil && strings.Contains(server, "_mode:cluster") {
 		return &Error{
 			Kind: KindClusterMismatch, Op: "connect", Addr: c.target.address(),
 			Err: errors.New("this is a node of a Redis Cluster"), hint: "add --cluster",
@@ -97,8 +106,9 @@ func (c *Client) Now(ctx context.Context) (time.Time, error) {
 // retries beyond the first attempt, for a connection that breaks in the middle
 // of a long listing; reads are safe to repeat.
 const (
-	retries      = 2
-	retryBackoff = 50 * time.Millisecond
+	retries         = 2
+	retryBackoff    = 50 * time.Millisecond
+	maxRetryBackoff = 200 * time.Millisecond
 )
 
 func (t *target) dial() (redis.UniversalClient, error) {
@@ -138,7 +148,7 @@ func (t *target) standaloneOptions(config *tls.Config, onConnect connectFunc) *r
 		Network: t.network, Addr: t.addrs[0], DB: t.DB,
 		Username: t.Username, Password: t.Password,
 		Protocol: protocol, DisableIdentity: true, OnConnect: onConnect,
-		MaxRetries: retries, MinRetryBackoff: retryBackoff, DialerRetries: 1,
+		MaxRetries: retries, MinRetryBackoff: retryBackoff, MaxRetryBackoff: maxRetryBackoff, DialerRetries: 1,
 		DialTimeout: t.DialTimeout, ReadTimeout: t.ReadTimeout, WriteTimeout: t.ReadTimeout,
 		ContextTimeoutEnabled: true, TLSConfig: config,
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
@@ -151,7 +161,7 @@ func (t *target) failoverOptions(config *tls.Config, onConnect connectFunc) *red
 		SentinelUsername: t.SentinelUsername, SentinelPassword: t.SentinelPassword,
 		DB: t.DB, Username: t.Username, Password: t.Password,
 		Protocol: protocol, DisableIdentity: true, OnConnect: onConnect,
-		MaxRetries: retries, MinRetryBackoff: retryBackoff, DialerRetries: 1,
+		MaxRetries: retries, MinRetryBackoff: retryBackoff, MaxRetryBackoff: maxRetryBackoff, DialerRetries: 1,
 		DialTimeout: t.DialTimeout, ReadTimeout: t.ReadTimeout, WriteTimeout: t.ReadTimeout,
 		ContextTimeoutEnabled: true, TLSConfig: config,
 	}
@@ -162,7 +172,7 @@ func (t *target) clusterOptions(config *tls.Config, onConnect connectFunc) *redi
 	return &redis.ClusterOptions{
 		Addrs: t.addrs, Username: t.Username, Password: t.Password,
 		Protocol: protocol, DisableIdentity: true, OnConnect: onConnect,
-		MinRetryBackoff: retryBackoff, DialerRetries: 1,
+		MinRetryBackoff: retryBackoff, MaxRetryBackoff: maxRetryBackoff, DialerRetries: 1,
 		DialTimeout: t.DialTimeout, ReadTimeout: t.ReadTimeout, WriteTimeout: t.ReadTimeout,
 		ContextTimeoutEnabled: true, TLSConfig: config,
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},

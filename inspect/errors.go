@@ -63,7 +63,7 @@ func (e *Error) Error() string {
 	if e.Addr == "" {
 		return e.Op + ": " + e.Err.Error()
 	}
-	return fmt.Sprintf("%s to redis at %s: %v", e.Op, e.Addr, e.Err)
+	return fmt.Sprintf("redis at %s: %s: %v", e.Addr, e.Op, e.Err)
 }
 
 // Unwrap returns the cause.
@@ -185,7 +185,9 @@ var replyKinds = []struct {
 	{"NOAUTH", KindDenied},
 	{"WRONGPASS", KindDenied},
 	{"NOPERM", KindDenied},
-	{"invalid password", KindDenied}, // before Redis 6
+	{"invalid password", KindDenied},
+	{"AUTH <password> called without any password", KindDenied},
+	{"Client sent AUTH, but no password is set", KindDenied},
 	{"MOVED", KindClusterMismatch},
 	{"ASK", KindClusterMismatch},
 	{"CROSSSLOT", KindClusterMismatch},

@@ -29,7 +29,7 @@ const slackPages = 2
 // moves meets the reader again (pages count from the end that workers take from).
 // done is false when the Inspector fails: then the place is to be read by plain
 // commands, from the start.
-func (r *scriptReader) read(ctx context.Context, p place, card int, observe func(Task), emit emitFunc) (done bool, err error) {
+func (r *scriptReader) read(ctx context.Context, p place, card int, news func(Task) bool, emit emitFunc) (done bool, err error) {
 	if r.refused {
 		return false, nil
 	}
@@ -48,10 +48,13 @@ func (r *scriptReader) read(ctx context.Context, p place, card int, observe func
 		if page.empty() {
 			continue
 		}
-		for i := range page.tasks {
-			observe(page.tasks[i])
+		fresh := page.tasks[:0]
+		for _, t := range page.tasks {
+			if news(t) {
+				fresh = append(fresh, t)
+			}
 		}
-		if err := emit(len(page.members), page.tasks); err != nil {
+		if err := emit(len(page.members), fresh); err != nil {
 			return false, err
 		}
 	}

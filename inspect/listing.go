@@ -211,7 +211,7 @@ func (r *reader) look(ctx context.Context, p place, first bool) error {
 		return r.emit(ctx, Page{Queue: p.queue, State: p.state, Pass: r.pass, IDs: ids, Tasks: len(tasks), Card: card}, tasks)
 	}
 	if first && r.scripts != nil && p.state != StateAggregating {
-		done, err := r.scripts.read(ctx, p, card, r.observe, emit)
+		done, err := r.scripts.read(ctx, p, card, r.news, emit)
 		if done || err != nil {
 			return err
 		}
@@ -228,9 +228,11 @@ func (r *reader) wanted(ref Ref, s State) bool {
 	return !seen || prev != s
 }
 
-// observe notes a task that was fetched without asking.
-func (r *reader) observe(t Task) {
-	r.Index.Observe(t.Ref, t.Listed)
+// news says whether a task that was fetched without asking is to be yielded:
+// pages of scripts overlap.
+func (r *reader) news(t Task) bool {
+	prev, seen := r.Index.Observe(t.Ref, t.Listed)
+	return !seen || prev != t.Listed
 }
 
 // lost forgets the state of a task that was listed and then gone, so that a task

@@ -12,18 +12,19 @@ import (
 	"github.com/idemctl/idemctl/inspect/inspecttest"
 )
 
-// wantKind wants an *inspect.Error of the kind, with a hint.
-func wantKind(t *testing.T, err error, kind inspect.ErrorKind) *inspect.Error {
+// wantKind wants an *inspect.Error of the kind, with a hint, and returns what an
+// operator would read of it.
+func wantKind(t *testing.T, err error, kind inspect.ErrorKind) (text string) {
 	t.Helper()
 	var e *inspect.Error
 	if !errors.As(err, &e) {
 		t.Errorf("error %v is no *inspect.Error; want kind %v", err, kind)
-		return nil
+		return ""
 	}
 	if e.Kind != kind || e.Hint() == "" {
 		t.Errorf("error %q has kind %v and hint %q; want kind %v and a hint", e, e.Kind, e.Hint(), kind)
 	}
-	return e
+	return e.Error() + "\n" + e.Hint()
 }
 
 func TestOpenNamesTheAddressThatNobodyAnswers(t *testing.T) {
@@ -34,8 +35,8 @@ func TestOpenNamesTheAddressThatNobodyAnswers(t *testing.T) {
 	addr := l.Addr().String()
 	l.Close()
 	_, err = inspect.Open(context.Background(), inspect.Options{URI: "redis://u:sesame@" + addr})
-	if e := wantKind(t, err, inspect.KindUnreachable); e != nil && !strings.Contains(e.Error(), addr) {
-		t.Errorf("error %q does not name %s", e, addr)
+	if text := wantKind(t, err, inspect.KindUnreachable); !strings.Contains(text, addr) || strings.Contains(text, "sesame") {
+		t.Errorf("error %q does not name %s, or names the password", text, addr)
 	}
 	_, err = inspect.Open(context.Background(), inspect.Options{URI: "unix:///nonexistent/socket"})
 	wantKind(t, err, inspect.KindUnreachable)
@@ -65,13 +66,13 @@ func TestOpenGivesUpOnSilence(t *testing.T) {
 func TestOpenSuspectsTLSMismatch(t *testing.T) {
 	plain := inspecttest.Start(t)
 	_, err := inspect.Open(context.Background(), inspect.Options{URI: "rediss://" + plain.Addr, DialTimeout: 100 * time.Millisecond})
-	if e := wantKind(t, err, inspect.KindTimeout); e != nil && !strings.Contains(e.Hint(), "TLS") {
-		t.Errorf("hint %q does not speak of TLS", e.Hint())
+	if text := wantKind(t, err, inspect.KindTimeout); !strings.Contains(text, "leave out --tls") {
+		t.Errorf("error %q does not speak of --tls", text)
 	}
 	secure, _ := inspecttest.StartTLS(t)
 	_, err = inspect.Open(context.Background(), inspect.Options{URI: secure.Addr})
-	if e := wantKind(t, err, inspect.KindUnreachable); e != nil && !strings.Contains(e.Hint(), "--tls") {
-		t.Errorf("hint %q does not speak of --tls", e.Hint())
+	if text := wantKind(t, err, inspect.KindUnreachable); !strings.Contains(text, "add --tls") {
+		t.Errorf("error %q does not speak of --tls", text)
 	}
 }
 
@@ -83,10 +84,25 @@ func TestOpenSaysWhyItWasDenied(t *testing.T) {
 		"wrong user":     {URI: "redis://nobody:hunter2@" + s.Addr},
 	} {
 		_, err := inspect.Open(context.Background(), o)
-		if e := wantKind(t, err, inspect.KindDenied); e != nil && strings.Contains(e.Error()+e.Hint(), "hunter2") {
-			t.Errorf("%s: error %q holds the password", name, e)
+		if text := wantKind(t, err, inspect.KindDenied); strings.Contains(text, "hunter2") {
+			t.Errorf("%s: error %q holds the password", name, text)
 		}
 	}
 	openWith(t, inspect.Options{URI: "redis://:open%20sesame@" + s.Addr})
 	openWith(t, inspect.Options{URI: "redis://default:open sesame@" + s.Addr})
+}
+
+// Whoever looks at CLIENT LIST on the server is to see who reads there.
+func TestOpenTellsItsName(t *testing.T) {
+	s := inspecttest.Start(t)
+	open(t, s)
+	o := s.Options()
+	o.ClientName = "night-audit"
+	openWith(t, o)
+	clients := s.Client().ClientList(context.Background()).Val()
+	for _, name := range []string{"name=idemctl ", "name=night-audit "} {
+		if !strings.Contains(clients, name) {
+			t.Errorf("no client shows %q", name)
+		}
+	}
 }

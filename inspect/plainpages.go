@@ -108,8 +108,9 @@ func (r *plainReader) ask(ctx context.Context, p place, members []member) ([]rec
 	k := keysOf(p.queue)
 	pipe := r.client.redis.Pipeline()
 	records := make([]record, len(members))
+	questions := newAsker(pipe, len(members))
 	for i, m := range members {
-		records[i] = ask(ctx, pipe, Ref{Queue: p.queue, ID: m.id})
+		records[i] = questions.ask(ctx, Ref{Queue: p.queue, ID: m.id})
 		if p.state == StateActive {
 			records[i].lease = pipe.ZScore(ctx, k.lease(), m.id)
 		}

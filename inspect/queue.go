@@ -161,6 +161,9 @@ func unixSeconds(s string) time.Time {
 
 // unixNanos reads what asynq wrote with Time.UnixNano; zero for anything else.
 func unixNanos(s string) time.Time {
+	if s == "" {
+		return time.Time{} // the common case, without the cost of an error
+	}
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || n == 0 {
 		return time.Time{}

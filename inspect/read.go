@@ -58,8 +58,9 @@ func (c *Client) readInto(ctx context.Context, tasks []Task, refs []Ref) error {
 func (c *Client) readHashes(ctx context.Context, tasks []Task, refs []Ref, todo []int) error {
 	pipe := c.redis.Pipeline()
 	records := make([]record, len(todo))
+	questions := newAsker(pipe, len(todo))
 	for i, at := range todo {
-		records[i] = ask(ctx, pipe, refs[at])
+		records[i] = questions.ask(ctx, refs[at])
 	}
 	if err := exec(ctx, pipe); err != nil {
 		return err

@@ -29,17 +29,41 @@ type record struct {
 	lease  *redis.FloatCmd // active tasks of a listing only
 }
 
+// asker queues the questions for the tasks of one pipeline.
+type asker struct {
+	pipe redis.Pipeliner
+
+	args   []any // one array for the arguments of all commands
+	queue  string
+	prefix string // of the queue's task keys
+}
+
+// argsPerTask is what the two commands of a task take.
+const argsPerTask = 2 + len(recordFields) + 3
+
+func newAsker(pipe redis.Pipeliner, tasks int) *asker {
+	return &asker{pipe: pipe, args: make([]any, 0, tasks*argsPerTask)}
+}
+
 // ask queues the commands for one task.
-func ask(ctx context.Context, pipe redis.Pipeliner, r Ref) record {
-	key := keysOf(r.Queue).task(r.ID)
-	args := make([]any, 0, 2+len(recordFields))
-	args = append(args, "hmget", key)
-	args = append(args, recordFields[:]...)
-	rec := record{ref: r, fields: redis.NewSliceCmd(ctx, args...)}
-	_ = pipe.Process(ctx, rec.fields) // nothing is sent, and can fail, before exec
-	rec.result = redis.NewIntCmd(ctx, "hstrlen", args[1], "result")
-	_ = pipe.Process(ctx, rec.result)
+func (a *asker) ask(ctx context.Context, r Ref) record {
+	if a.prefix == "" || a.queue != r.Queue {
+		a.queue, a.prefix = r.Queue, keysOf(r.Queue).taskPrefix()
+	}
+	var key any = a.prefix + r.ID
+	rec := record{ref: r}
+	rec.fields = redis.NewSliceCmd(ctx, a.take("hmget", key, recordFields[:]...)...)
+	rec.result = redis.NewIntCmd(ctx, a.take("hstrlen", key, "result")...)
+	// Nothing is sent, and can fail, before exec.
+	_ = a.pipe.Process(ctx, rec.fields)
+	_ = a.pipe.Process(ctx, rec.result)
 	return rec
+}
+
+func (a *asker) take(name, key any, rest ...any) []any {
+	from := len(a.args)
+	a.args = append(append(a.args, name, key), rest...)
+	return a.args[from:len(a.args):len(a.args)]
 }
 
 // text is a field of the answer; "" when the hash does not have it.

@@ -32,9 +32,7 @@ type RedisFacts struct {
 // facts that are refused stay empty.
 func (c *Client) Redis(ctx context.Context) (RedisFacts, error) {
 	f := RedisFacts{Mode: c.target.mode.String(), Addr: c.target.address()}
-	err := c.eachMaster(ctx, func(ctx context.Context, node commander) error {
-		return f.add(ctx, node)
-	})
+	err := c.eachMaster(ctx, f.add)
 	if err != nil {
 		return f, c.fault(ctx, "asking for server facts", err)
 	}

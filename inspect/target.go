@@ -140,11 +140,13 @@ func (t *target) address() string {
 	return addrs
 }
 
-// secrets are what no error may hold.
+// secrets are what no error may hold. Shorter ones are part of any text, and
+// would only garble it.
 func (t *target) secrets() []string {
+	const shortest = 4
 	var out []string
 	for _, s := range []string{t.Password, t.SentinelPassword} {
-		if s != "" {
+		if len(s) >= shortest {
 			out = append(out, s)
 		}
 	}

@@ -15,7 +15,7 @@ var errWire = errors.New("malformed protobuf")
 func eachField(b []byte, visit func(number protowire.Number, n uint64, bytes []byte) error) error {
 	for len(b) > 0 {
 		number, kind, size := protowire.ConsumeTag(b)
-		if size < 0 {
+		if size < 0 || number > protowire.MaxValidNumber {
 			return errWire
 		}
 		b = b[size:]

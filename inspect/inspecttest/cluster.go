@@ -36,8 +36,12 @@ func StartCluster(t testing.TB) *Cluster {
 	nodes := make([]*redis.Client, clusterNodes)
 	for i, addr := range c.Addrs {
 		nodes[i] = redis.NewClient(&redis.Options{Addr: addr})
-		defer nodes[i].Close()
 	}
+	defer func() {
+		for _, node := range nodes {
+			_ = node.Close()
+		}
+	}()
 	c.join(nodes, buses)
 	c.await(nodes)
 	c.client = redis.NewClusterClient(&redis.ClusterOptions{Addrs: c.Addrs})

@@ -141,6 +141,9 @@ func StartServer(t testing.TB, args ...string) *Server {
 // startStandalone tries a few ports, since another process may take the one
 // that was free.
 func startStandalone(args ...string) (*process, string, error) {
+	if _, err := binary(); err != nil {
+		return nil, "", err
+	}
 	var failures []error
 	for range 3 {
 		port, err := freePort()

@@ -54,8 +54,8 @@ func (s Spec) worked() bool {
 }
 
 // Make has asynq's client and server bring every task into its state, and
-// returns the references in the same order. Tasks of the same queue must not
-// have been left pending before, or the workers would take them too.
+// returns the references in the same order. A queue that workers are needed for
+// must have nothing pending, which they would take too.
 func (s *Server) Make(specs ...Spec) []inspect.Ref {
 	s.t.Helper()
 	for i := range specs {
@@ -109,8 +109,11 @@ func (s *Server) work(specs []Spec) {
 		if spec.worked() {
 			byID[spec.ID] = spec
 			queues[spec.queue()] = 1
-			s.enqueue(spec)
 		}
+	}
+	s.mustBeIdle(queues)
+	for _, spec := range byID {
+		s.enqueue(spec)
 	}
 	if len(byID) == 0 {
 		return
@@ -123,6 +126,15 @@ func (s *Server) work(specs []Spec) {
 	})
 	left.Wait()
 	stop() // waits for the tasks to be acknowledged
+}
+
+func (s *Server) mustBeIdle(queues map[string]int) {
+	s.t.Helper()
+	for q := range queues {
+		if n := s.Client().LLen(s.ctx(), key(q, "pending")).Val(); n > 0 {
+			s.t.Fatalf("%d tasks are pending in queue %q, which the workers would take", n, q)
+		}
+	}
 }
 
 func (s Spec) finish(t *asynq.Task) error {
@@ -154,11 +166,16 @@ func (s *Server) activate(specs []Spec) {
 		if spec.Outcome == Active {
 			queues[spec.queue()] = 1
 			n++
-			s.enqueue(spec)
 		}
 	}
 	if n == 0 {
 		return
+	}
+	s.mustBeIdle(queues)
+	for _, spec := range specs {
+		if spec.Outcome == Active {
+			s.enqueue(spec)
+		}
 	}
 	release := make(chan struct{})
 	var started sync.WaitGroup
