@@ -523,6 +523,7 @@ func TestStaleClaimIgnoresInboxRows(t *testing.T) {
 func TestStaleClaimIsNeverToldOfAFreshClaim(t *testing.T) {
 	far := map[string]func(*inspect.Task){
 		"deadline in the year 9999": func(t *inspect.Task) { t.Timeout, t.Deadline = 0, time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC) },
+		"deadline long past":        func(t *inspect.Task) { t.Timeout, t.Deadline = 0, ago(30*24*time.Hour) },
 		"deadline in an hour":       func(t *inspect.Task) { t.Timeout, t.Deadline = 0, noon.Add(time.Hour) },
 		"longest timeout":           func(t *inspect.Task) { t.Timeout = 9_223_372_036 * time.Second },
 		"timeout of 150 years":      func(t *inspect.Task) { t.Timeout = 150 * 365 * 24 * time.Hour },

@@ -68,7 +68,7 @@ type SourceFacts struct {
 	Partitioned bool
 	Indexed     bool // an index serves equality on the column
 	Unique      Uniqueness
-	// NotUnique says why Unique is UniqueNo, in words.
+	// NotUnique says why Unique is UniqueNo or UniquePrefix, in words.
 	NotUnique string
 }
 
@@ -88,8 +88,9 @@ type Rows struct {
 	Keys [][]Row
 	// At is the ledger's clock at the statement.
 	At time.Time
-	// Lagging says that the rows came from a replica that need not have seen
-	// everything: an absence proves nothing.
+	// Lagging says that the rows came from a replica, or from a copy (a
+	// materialized view, a foreign table, a table that logical replication fills),
+	// that need not have seen everything: an absence proves nothing.
 	Lagging bool
 }
 
@@ -117,7 +118,9 @@ type SourceAge struct {
 type Writers struct {
 	Visible bool // whether other sessions' transactions can be seen at all
 	Count   int
-	Oldest  time.Time // start of the oldest one; zero when Count is 0
+	// Oldest is the start of the oldest one; zero when Count is 0. A prepared one
+	// does not say when it began: it counts as begun at the Unix epoch.
+	Oldest time.Time
 }
 
 // LedgerErrorKind says what went wrong with a ledger. The zero value is

@@ -353,6 +353,7 @@ func (tr *traffic) kill() {
 		return
 	}
 	victim.dead.Store(true)
+	victim.server.Shutdown() // nothing of it reaches Redis any more
 	time.Sleep(zombieLimit + 1500*time.Millisecond)
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
@@ -390,8 +391,10 @@ func (tr *traffic) quiet() {
 // drain stops the servers and waits for handlers that asynq gave up on.
 func (tr *traffic) drain() {
 	for _, k := range tr.servers {
-		k.server.Shutdown()
-		k.client.Close()
+		if !k.dead.Load() {
+			k.server.Shutdown()
+		}
+		_ = k.client.Close()
 	}
 	tr.handlers.Wait()
 }

@@ -142,7 +142,11 @@ func (f *Finding) Action() string {
 	if f.Task.ID == "" {
 		return ""
 	}
-	return "idemctl explain " + ShellQuote(f.Task.Queue) + " " + ShellQuote(f.Task.ID)
+	words := "idemctl explain "
+	if strings.HasPrefix(f.Task.Queue, "-") || strings.HasPrefix(f.Task.ID, "-") {
+		words += "-- " // what follows is no flag
+	}
+	return words + ShellQuote(f.Task.Queue) + " " + ShellQuote(f.Task.ID)
 }
 
 // at is the time of the effect, as an insertion; "" when no source says.
@@ -261,7 +265,7 @@ func ShellQuote(s string) string {
 	safe := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:@%+=,", r)
 	}
-	if s != "" && s[0] != '-' && !strings.ContainsFunc(s, func(r rune) bool { return !safe(r) }) {
+	if s != "" && s[0] != '-' && s[0] != '=' && !strings.ContainsFunc(s, func(r rune) bool { return !safe(r) }) {
 		return s
 	}
 	if !strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 || r == 0x7f || r == '\uFFFD' || r >= 0x80 }) {

@@ -40,7 +40,7 @@ func (l *Ledger) fail(ctx context.Context, err error, object string) error {
 	switch {
 	case errors.As(err, &pgErr):
 		l.explainServer(ctx, e, pgErr)
-	case context.Cause(ctx) == errNoAnswer:
+	case errors.Is(context.Cause(ctx), errNoAnswer):
 		e.Kind, e.Hint = reconcile.LedgerTimeout, "raise the timeout, or look at the network and the server"
 		e.Err = &failure{fmt.Sprintf("no answer within %s", l.timeout+grace), context.DeadlineExceeded}
 	case ctx.Err() != nil:
@@ -71,7 +71,7 @@ func (l *Ledger) explainServer(ctx context.Context, e *reconcile.LedgerError, p 
 		e.Kind, e.Hint = reconcile.LedgerTimeout, "raise the timeout, or look for locks on the table and a missing index"
 		if err := ctx.Err(); err != nil {
 			e.Err = &failure{"reading was ended: " + err.Error(), err}
-			if context.Cause(ctx) != errNoAnswer {
+			if !errors.Is(context.Cause(ctx), errNoAnswer) {
 				e.Kind, e.Hint = reconcile.LedgerFailed, ""
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -94,11 +95,12 @@ const (
 )
 
 // steerPlanner tells the planner, for the rest of the transaction, how to read
-// tables, and to leave no partition out.
+// tables, and to leave no partition out. Index-only scans are off: one may read a
+// whole index, and wherever one serves a key so does a plain index scan.
 func steerPlanner(ctx context.Context, tx pgx.Tx, style scanStyle) error {
 	_, err := tx.Exec(ctx, `
 		SELECT set_config(name, CASE
-			WHEN name IN ('enable_partition_pruning', 'constraint_exclusion') THEN 'off'
+			WHEN name IN ('enable_partition_pruning', 'constraint_exclusion', 'enable_indexonlyscan') THEN 'off'
 			WHEN (name = 'enable_seqscan') = ($1 = 1) THEN 'on'
 			ELSE 'off' END, true)
 		FROM pg_catalog.pg_settings
@@ -107,7 +109,9 @@ func steerPlanner(ctx context.Context, tx pgx.Tx, style scanStyle) error {
 	return err
 }
 
-// indexed says whether an index serves the lookup of the source's keys.
+// indexed says whether an index serves the lookup of the source's keys: every
+// scan that takes the keys as an index condition reads a table that has an index
+// which leads straight to them, and no filter holds them.
 func (l *Ledger) indexed(ctx context.Context, tx pgx.Tx, s *source) (bool, error) {
 	if err := steerPlanner(ctx, tx, byIndex); err != nil {
 		return false, err
@@ -117,23 +121,101 @@ func (l *Ledger) indexed(ctx context.Context, tx pgx.Tx, s *source) (bool, error
 	if err != nil {
 		return false, err
 	}
-	found, filtered := false, false
+	indexes, err := indexesBelow(ctx, tx, s.relation.oid)
+	if err != nil {
+		return false, err
+	}
+	served, filtered := false, false
 	p.walk(func(node plan) {
 		for name := range node {
-			if !strings.Contains(node.text(name), shown) {
-				continue
-			}
-			switch name {
-			case "Index Cond":
-				found = true
-			case "Recheck Cond":
+			switch {
+			case !strings.Contains(node.text(name), shown), name == "Recheck Cond":
+			case name == "Index Cond" && serves(indexes, node.text("Index Name"), node.text(name), shown):
+				served = true
 			default:
 				filtered = true
 			}
 		}
 	})
-	return found && !filtered, nil
+	return served && !filtered, nil
 }
+
+// index is a B-tree or hash index. Other kinds read more than the rows of a key.
+type index struct {
+	name    string
+	table   uint32
+	columns []string // its key columns as the server writes them
+	whole   bool     // it is valid and holds every row
+}
+
+// indexesBelow are the indexes of the relation and of what is below it.
+func indexesBelow(ctx context.Context, tx pgx.Tx, relation uint32) ([]index, error) {
+	rows, err := tx.Query(ctx, below+`
+		SELECT c.relname::text, i.indrelid,
+		       ARRAY(SELECT pg_catalog.pg_get_indexdef(i.indexrelid, n, false) FROM generate_series(1, i.indnkeyatts) AS n ORDER BY n),
+		       i.indisvalid AND i.indisready AND i.indislive AND i.indpred IS NULL AND NOT EXISTS (
+		           SELECT FROM pg_catalog.pg_attribute t, pg_catalog.pg_attribute x
+		           WHERE t.attrelid = i.indrelid AND t.attnum = i.indkey[0] AND x.attrelid = i.indexrelid AND x.attnum = 1
+		             AND t.attcollation <> x.attcollation)
+		FROM below JOIN pg_catalog.pg_index i ON i.indrelid = below.oid
+		JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid
+		JOIN pg_catalog.pg_am a ON a.oid = c.relam AND a.amname IN ('btree', 'hash')`, []uint32{relation})
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, func(row pgx.CollectableRow) (index, error) {
+		var x index
+		err := row.Scan(&x.name, &x.table, &x.columns, &x.whole)
+		return x, err
+	})
+}
+
+// serves says whether a condition that the planner gave to the named index is
+// one that leads straight to the keys: with that index, or with another of the
+// same table. On a small table the planner may prefer an index that it has to
+// read from end to end.
+func serves(indexes []index, name, condition, keys string) bool {
+	for _, used := range indexes {
+		if used.name != name {
+			continue
+		}
+		for _, x := range indexes {
+			if x.table == used.table && (x.whole || x.name == name) && leads(x.columns, condition, keys) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// leads says whether an index over the columns goes straight to the keys: the
+// condition that holds them is on its first column, or those before it are bound
+// by equalities of their own.
+func leads(columns []string, condition, keys string) bool {
+	bound := make(map[string]bool)
+	keyed := ""
+	for _, c := range sqltext.Conjuncts(condition) {
+		m := equality.FindStringSubmatch(c)
+		if m == nil {
+			continue
+		}
+		bound[m[1]] = true
+		if strings.Contains(c, keys) {
+			keyed = m[1]
+		}
+	}
+	for _, c := range columns {
+		if c == keyed || !bound[c] {
+			return c == keyed
+		}
+	}
+	return false
+}
+
+// equality is the start of an equality as the server writes conditions, with the
+// column's name, quoted where that is needed: task_id =, p.task_id =,
+// ("Task")::text =.
+var equality = regexp.MustCompile(`^\(*(?:(?:\w+|"(?:[^"]|"")+")\.)?(\w+|"(?:[^"]|"")+")\)*(?:::[\w ."]+(?:\(\d+\))?\)*)* = `)
 
 // noIndex refuses a lookup that would read the whole table.
 func (l *Ledger) noIndex(s *source) error {

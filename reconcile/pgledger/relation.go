@@ -2,6 +2,7 @@ package pgledger
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -81,7 +82,7 @@ func findRelation(ctx context.Context, tx pgx.Tx, schemas, names []string) (*rel
 		ORDER BY array_position($2::text[], c.relname::text), array_position(p.schemas, n.nspname::text)
 		LIMIT 1`, schemas, names).
 		Scan(&r.oid, &r.schema, &r.name, &kind, &r.usable, &r.hidden)
-	if err == pgx.ErrNoRows {
+	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, nil
 	}
 	if err != nil {

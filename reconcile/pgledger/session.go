@@ -103,10 +103,12 @@ func dropSessionLimits(config *pgxpool.Config) {
 	}
 }
 
-// refusedStartup says whether the server (PgBouncer) refused a startup parameter.
+// refusedStartup says whether the server may have refused a startup parameter, as
+// poolers do: PgBouncer with protocol_violation, others with
+// feature_not_supported.
 func refusedStartup(err error) bool {
 	var pgErr *pgconn.PgError
-	return errors.As(err, &pgErr) && pgErr.Code == "08P01" && strings.Contains(pgErr.Message, "startup parameter")
+	return errors.As(err, &pgErr) && (pgErr.Code == "08P01" || pgErr.Code == "0A000")
 }
 
 // bounded gives a call an end even where the network swallows the server's

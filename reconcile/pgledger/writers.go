@@ -32,7 +32,7 @@ open AS (
 	       a.xact_start IS NULL AND (a.state IS NULL OR a.state = 'disabled') AS hidden
 	FROM locks JOIN pg_catalog.pg_stat_activity a ON a.pid = locks.pid
 	UNION ALL
-	SELECT p.prepared, true, false
+	SELECT to_timestamp(0), true, false
 	FROM locks
 	JOIN pg_catalog.pg_locks x ON x.virtualtransaction = locks.virtualtransaction AND x.pid IS NULL AND x.locktype = 'transactionid'
 	JOIN pg_catalog.pg_prepared_xacts p ON p.transaction = x.transactionid

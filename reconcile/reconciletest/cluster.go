@@ -102,9 +102,16 @@ func serverOptions(dir string, port int) []string {
 	return args
 }
 
-// binaries finds the directory of the server programs: that of the newest
-// installed version, else that of postgres on the PATH.
+// binDir names the directory of the server programs to use, for tests against
+// another version than the newest one installed.
+const binDir = "IDEMCTL_TEST_POSTGRES"
+
+// binaries finds the directory of the server programs: that in the environment,
+// else that of the newest installed version, else that of postgres on the PATH.
 func binaries() (string, error) {
+	if dir := os.Getenv(binDir); dir != "" {
+		return dir, nil
+	}
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
 	sort.Slice(found, func(i, j int) bool { return majorOf(found[i]) > majorOf(found[j]) })
 	if len(found) > 0 {

@@ -19,7 +19,9 @@ type Database struct {
 	Host string
 	Port int
 
-	t testing.TB
+	t    testing.TB
+	mu   *sync.Mutex
+	conn *pgx.Conn // opened by the first statement
 }
 
 // shared is the server that the tests of one binary have in common.
@@ -104,7 +106,13 @@ func startShared() (*cluster, error) {
 }
 
 func (c *cluster) database(t testing.TB, name string) *Database {
-	return &Database{DSN: c.dsn(superuser, name), Name: name, Host: "127.0.0.1", Port: c.port, t: t}
+	db := &Database{DSN: c.dsn(superuser, name), Name: name, Host: "127.0.0.1", Port: c.port, t: t, mu: &sync.Mutex{}}
+	t.Cleanup(func() {
+		if db.conn != nil {
+			_ = db.conn.Close(context.Background())
+		}
+	})
+	return db
 }
 
 // As is the DSN of another role without a password.
@@ -131,12 +139,12 @@ func (db *Database) Role(suffix, password string) string {
 }
 
 // Exec runs statements and fails the test when one fails. With arguments it runs
-// one statement.
+// one statement. It may be called from several goroutines.
 func (db *Database) Exec(sql string, args ...any) {
 	db.t.Helper()
-	conn := db.connect()
-	defer conn.Close(context.Background())
-	if _, err := conn.Exec(context.Background(), sql, args...); err != nil {
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if _, err := db.connected().Exec(context.Background(), sql, args...); err != nil {
 		db.t.Fatalf("%s: %v", sql, err)
 	}
 }
@@ -144,13 +152,21 @@ func (db *Database) Exec(sql string, args ...any) {
 // Value is the first column of a query's only row, as text.
 func (db *Database) Value(sql string, args ...any) string {
 	db.t.Helper()
-	conn := db.connect()
-	defer conn.Close(context.Background())
+	db.mu.Lock()
+	defer db.mu.Unlock()
 	var v string
-	if err := conn.QueryRow(context.Background(), "SELECT ("+sql+")::text", args...).Scan(&v); err != nil {
+	if err := db.connected().QueryRow(context.Background(), "SELECT ("+sql+")::text", args...).Scan(&v); err != nil {
 		db.t.Fatalf("%s: %v", sql, err)
 	}
 	return v
+}
+
+func (db *Database) connected() *pgx.Conn {
+	db.t.Helper()
+	if db.conn == nil || db.conn.IsClosed() {
+		db.conn = db.connect()
+	}
+	return db.conn
 }
 
 func (db *Database) connect() *pgx.Conn {
@@ -187,3 +203,30 @@ func (s *Session) Exec(sql string, args ...any) {
 // Close ends the connection, and with it an open transaction. It may be called
 // again.
 func (s *Session) Close() { _ = s.conn.Close(context.Background()) }
+
+// Sibling is another database of the same server. The caller makes and drops it.
+func (db *Database) Sibling(name string) *Database {
+	return (&cluster{port: db.Port}).database(db.t, name)
+}
+
+// ExecFails runs a statement that must fail.
+func (db *Database) ExecFails(sql string) {
+	db.t.Helper()
+	db.mu.Lock()
+	defer db.mu.Unlock()
+	if _, err := db.connected().Exec(context.Background(), sql); err == nil {
+		db.t.Fatalf("%s: no error", sql)
+	}
+}
+
+// Cluster starts a server that belongs to the test alone, stopped with it, and
+// returns its database postgres.
+func Cluster(t testing.TB) *Database {
+	t.Helper()
+	c, err := startCluster()
+	if err != nil {
+		t.Fatalf("starting PostgreSQL: %v", err)
+	}
+	t.Cleanup(c.proc.stop)
+	return c.database(t, "postgres")
+}

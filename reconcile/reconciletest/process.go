@@ -2,15 +2,12 @@ package reconciletest
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"runtime"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // startupLimit bounds the wait for a server that does not come up at all; a
@@ -103,12 +100,4 @@ func (p *process) stop() {
 }
 
 // answers is nil once a server takes connections on the port.
-func answers(port int) error {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	conn, err := pgx.Connect(ctx, (&cluster{port: port}).dsn(superuser, "postgres"))
-	if err != nil {
-		return err
-	}
-	return conn.Close(ctx)
-}
+func answers(port int) error { return accepts((&cluster{port: port}).dsn(superuser, "postgres")) }

@@ -5,14 +5,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"testing"
 	"time"
 )
 
 // Replica is a streaming replica of the shared server, seen through one of its
 // databases.
 type Replica struct {
-	Database
+	*Database
 	primary *Database
 }
 
@@ -25,7 +24,7 @@ func (db *Database) Replica() *Replica {
 		db.t.Fatalf("starting a replica: %v", err)
 	}
 	db.t.Cleanup(c.proc.stop)
-	return &Replica{Database: *c.database(db.t, db.Name), primary: db}
+	return &Replica{Database: c.database(db.t, db.Name), primary: db}
 }
 
 // startReplica copies the data directory of the server on the port over the wire
@@ -78,10 +77,4 @@ func (r *Replica) CatchUp() {
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-}
-
-// Promote makes the replica a server of its own.
-func (r *Replica) Promote(t testing.TB) {
-	t.Helper()
-	r.Exec("SELECT pg_promote()")
 }

@@ -41,9 +41,10 @@ func (l *Ledger) oldest(ctx context.Context, s *source) (time.Time, error) {
 	short, cancel := context.WithTimeout(ctx, oldestLimit)
 	defer cancel()
 	err := l.query(short, s.facts.Table, func(ctx context.Context) error {
-		return l.db.QueryRowContext(ctx, "SELECT min(+"+sqltext.Quote(s.at.name)+") FROM "+s.relation.quoted()).Scan(&at)
+		return l.db.QueryRowContext(ctx, "SELECT min("+sqltext.Quote(s.at.name)+") FROM "+s.relation.quoted()).Scan(&at)
 	})
-	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+	var e *reconcile.LedgerError
+	if errors.As(err, &e) && (e.Kind == reconcile.LedgerTimeout || short.Err() != nil) && ctx.Err() == nil {
 		return time.Time{}, nil
 	}
 	return moment(at), err
@@ -51,6 +52,6 @@ func (l *Ledger) oldest(ctx context.Context, s *source) (time.Time, error) {
 
 // Writers can see nothing: a SQLite file does not tell who has begun to write.
 func (k *lookup) Writers(ctx context.Context, _ time.Time) (reconcile.Writers, error) {
-	err := k.ledger.query(ctx, k.tables, func(context.Context) error { return nil })
+	err := k.ledger.query(ctx, k.tables, func(ctx context.Context) error { return ctx.Err() })
 	return reconcile.Writers{}, err
 }

@@ -40,7 +40,7 @@ func (l *Ledger) fail(ctx context.Context, err error, object string) error {
 		object = l.path
 	}
 	switch {
-	case context.Cause(ctx) == errTooLong:
+	case errors.Is(context.Cause(ctx), errTooLong):
 		return l.errorf(reconcile.LedgerTimeout, object, "raise the timeout, or look for a missing index", "no answer within %s", l.timeout)
 	case ctx.Err() != nil:
 		return l.errorf(reconcile.LedgerFailed, object, "", "reading was ended: %w", ctx.Err())

@@ -148,7 +148,7 @@ func (l *Ledger) plannedByIndex(ctx context.Context, s *source) (bool, error) {
 		}
 		switch {
 		case strings.HasPrefix(detail, "SCAN json_each "):
-		case strings.HasPrefix(detail, "SCAN "), strings.Contains(detail, " USING AUTOMATIC "):
+		case strings.HasPrefix(detail, "SCAN "), strings.Contains(detail, " USING AUTOMATIC "), strings.Contains(detail, "(ANY("):
 			scanned = true
 		case strings.HasPrefix(detail, "SEARCH "):
 			searched = true

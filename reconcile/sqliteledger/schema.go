@@ -3,6 +3,7 @@ package sqliteledger
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"strings"
 
 	"github.com/idemctl/idemctl/reconcile"
@@ -78,7 +79,7 @@ func (l *Ledger) resolveTable(ctx context.Context, s reconcile.Source) (*relatio
 	var text sql.NullString
 	err = l.db.QueryRowContext(ctx, `SELECT name, type, sql FROM sqlite_schema
 		WHERE type IN ('table', 'view') AND name = ? COLLATE NOCASE`, name).Scan(&r.name, &kind, &text)
-	if err == sql.ErrNoRows {
+	if errors.Is(err, sql.ErrNoRows) {
 		return nil, l.missingTable(ctx, s, name)
 	}
 	if err != nil {
