@@ -108,6 +108,9 @@ func (o *auditOptions) once(ctx context.Context, s *session, a *reconcile.Audito
 	if err != nil {
 		return err
 	}
+	if seen != nil {
+		page.IsNew = seen.isNew
+	}
 	out := render.NewAudit(w, page)
 	bar := o.newProgress()
 	defer bar.done()
@@ -148,7 +151,7 @@ type auditSink struct {
 
 func (s *auditSink) Finding(f reconcile.Finding) {
 	if s.seen != nil {
-		s.seen.isNew(&f)
+		s.seen.note(&f)
 	}
 	s.bar.clear()
 	s.out.Finding(f)

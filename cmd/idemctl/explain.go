@@ -27,10 +27,15 @@ func newExplain(p *program) *cobra.Command {
 says what follows, what happens to the task if nobody acts, and what each thing
 you can do would do. It changes nothing.`,
 		Example: `  idemctl explain default 3f0c8f5e-…
-  idemctl explain payments evt_42 -o json`,
-		Args: exactArgs("QUEUE", "TASK_ID"),
+  idemctl explain payments evt_42 -o json
+  idemctl audit -o name | head -1 | xargs idemctl explain`,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), cmd, inspect.Ref{Queue: args[0], ID: args[1]})
+			ref, err := refOf(cmd, args)
+			if err != nil {
+				return err
+			}
+			return o.run(cmd.Context(), cmd, ref)
 		},
 	}
 	connectionFlags(cmd)
@@ -40,6 +45,19 @@ you can do would do. It changes nothing.`,
 	f.Duration("settle", 0, "time after which no attempt is taken to live (default: the larger of 2m and the task's timeout)")
 	f.Duration("confirm-after", reconcile.DefaultConfirmAfter, "look again at an active task that is applied after this time")
 	return cmd
+}
+
+// refOf reads QUEUE TASK_ID, or the one word that -o name prints.
+func refOf(cmd *cobra.Command, args []string) (inspect.Ref, error) {
+	if len(args) == 1 {
+		if ref, err := render.ParseName(args[0]); err == nil {
+			return ref, nil
+		}
+	}
+	if err := exactArgs("QUEUE", "TASK_ID")(cmd, args); err != nil {
+		return inspect.Ref{}, err
+	}
+	return inspect.Ref{Queue: args[0], ID: args[1]}, nil
 }
 
 func (o *explainOptions) run(ctx context.Context, cmd *cobra.Command, ref inspect.Ref) error {

@@ -28,13 +28,16 @@ type findingID struct {
 
 func newSeenFindings() *seenFindings { return &seenFindings{now: map[findingID]bool{}, first: true} }
 
+func idOf(f *reconcile.Finding) findingID {
+	return findingID{code: f.Code, task: f.Task.Ref, kind: f.Task.Type, key: f.Key}
+}
+
+// note remembers a finding for the next audit.
+func (s *seenFindings) note(f *reconcile.Finding) { s.now[idOf(f)] = true }
+
 // isNew says whether the finding was not there last time. In the first audit
 // nothing is new.
-func (s *seenFindings) isNew(f *reconcile.Finding) bool {
-	id := findingID{code: f.Code, task: f.Task.Ref, kind: f.Task.Type, key: f.Key}
-	s.now[id] = true
-	return !s.first && !s.before[id]
-}
+func (s *seenFindings) isNew(f *reconcile.Finding) bool { return !s.first && !s.before[idOf(f)] }
 
 // turn begins the next audit.
 func (s *seenFindings) turn() {

@@ -46,13 +46,20 @@ func startServer(addr string, handler asynq.HandlerFunc, queues map[string]int) 
 	return c
 }
 
-// crash cuts the connection for good: no acknowledgement, no heartbeat.
-func (c *crashable) crash() { c.dead.Store(true) }
-
-// stop ends the server. A crashed one cannot say goodbye to Redis either.
-func (c *crashable) stop() {
+// crash cuts the connection for good: no acknowledgement, no heartbeat. The
+// server is then told to stop, since it would go on asking for tasks as fast as
+// it can; nothing of that reaches Redis.
+func (c *crashable) crash() {
+	c.dead.Store(true)
 	c.server.Shutdown()
-	c.client.Close()
+}
+
+// stop ends the server.
+func (c *crashable) stop() {
+	if !c.dead.Load() {
+		c.server.Shutdown()
+	}
+	_ = c.client.Close()
 }
 
 // cuttable is a connection that a crash makes useless.

@@ -130,14 +130,15 @@ func (b *base) limit() int {
 var errEnough = errors.New("enough")
 
 // each calls f with what was kept, in order, up to the limit.
-func (b *base) each(f func(i int, blob []byte) error) error {
+func (b *base) each(f func(blob []byte)) error {
 	i, most := 0, b.limit()
 	err := b.spool.each(func(blob []byte) error {
 		if i == most {
 			return errEnough
 		}
 		i++
-		return f(i-1, blob)
+		f(blob)
+		return nil
 	})
 	if errors.Is(err, errEnough) {
 		return nil

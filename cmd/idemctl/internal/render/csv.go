@@ -19,19 +19,17 @@ func (c *csvAudit) finding(f *reconcile.Finding) error {
 }
 
 func (c *csvAudit) close(r *reconcile.Report, _ *Header) error {
+	out := newOutput(c.w)
 	if !c.opt.NoHeaders {
-		if _, err := c.w.Write(csvNames(findingFields)); err != nil {
-			return err
-		}
+		out.put(string(csvNames(findingFields)))
 	}
-	if err := c.each(func(_ int, line []byte) error {
-		_, err := c.w.Write(line)
-		return err
-	}); err != nil || r.Complete {
+	if err := c.each(func(line []byte) { out.put(string(line)) }); err != nil {
 		return err
 	}
-	_, err := c.w.Write(csvLine(findingFields, &findingJSON{Message: incomplete(r), TaskCount: 0}))
-	return err
+	if !r.Complete {
+		out.put(string(csvLine(findingFields, &findingJSON{Message: incomplete(r)})))
+	}
+	return out.flush()
 }
 
 func csvNames[T any](fields []field[T]) []byte {
@@ -59,7 +57,7 @@ func csvLine[T any](fields []field[T], v *T) []byte {
 func csvRecord(cells []string) []byte {
 	var b strings.Builder
 	w := csv.NewWriter(&b)
-	w.Write(cells) //nolint:errcheck // a strings.Builder takes everything
+	_ = w.Write(cells) // a strings.Builder takes everything
 	w.Flush()
 	return []byte(b.String())
 }

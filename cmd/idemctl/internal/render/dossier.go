@@ -81,6 +81,9 @@ func (p *page) moment(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
+	if p.absolute {
+		return stampOf(t, p.loc)
+	}
 	return ago(t, p.now) + " (" + stampOf(t, p.loc) + ")"
 }
 
@@ -110,7 +113,7 @@ func (p *page) dossierTask(d *reconcile.Dossier, hide redactor) {
 	p.fact("deadline", p.moment(t.Deadline))
 	p.fact("group", Visible(t.Group))
 	if d.Worker != nil {
-		p.fact("worker", joined("server "+Visible(d.Worker.Server), "began "+ago(d.Worker.StartedAt, p.now)))
+		p.fact("worker", joined("server "+Visible(d.Worker.Server), "began "+p.since(d.Worker.StartedAt)))
 	}
 	if len(t.Headers) > 0 {
 		p.fact("headers", Visible(string(hide.headers(t.Headers))))
@@ -197,7 +200,7 @@ func (p *page) dossierLedger(d *reconcile.Dossier) {
 		ref := sourceRef(r.Source)
 		rows = append(rows, []string{
 			ref.Role + " " + Visible(ref.Ledger) + "/" + Visible(ref.Table) + "." + Visible(word(ref.Column)),
-			count(int(r.Row.Count)), count(int(r.Row.Passing)), ago(r.Row.LastAt, p.now), ago(r.Row.ClaimedAt, p.now),
+			count(int(r.Row.Count)), count(int(r.Row.Passing)), p.since(r.Row.LastAt), p.since(r.Row.ClaimedAt),
 		})
 	}
 	p.grid("  ", columns, rows)

@@ -63,10 +63,13 @@ func padLeft(s string, cells int) string {
 func wrap(s string, cells int) []string {
 	cells = max(cells, 1)
 	var lines []string
-	for width(s) > cells {
+	for {
 		head, tail := split(s, cells)
-		if head == "" { // one grapheme wider than the line
+		if head == "" && tail != "" { // one grapheme wider than the line
 			head, tail = split(s, 2)
+		}
+		if tail == "" {
+			break
 		}
 		if cut := strings.LastIndexByte(head, ' '); cut > 0 && !strings.HasPrefix(tail, " ") {
 			tail = head[cut+1:] + tail

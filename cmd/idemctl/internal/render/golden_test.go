@@ -4,6 +4,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/idemctl/idemctl/reconcile"
@@ -91,7 +92,7 @@ func TestTasksKeepTheirFaces(t *testing.T) {
 			o := sampleOptions(face.format, face.width, face.tty)
 			o.Color = face.color
 			o.Redact = []string{"$.card.number"}
-			golden(t, "tasks-"+face.name, listed(t, o, sampleReport(t), sampleTasks(t)...))
+			golden(t, "tasks-"+face.name, listed(t, o, taskReport(t), sampleTasks(t)...))
 		})
 	}
 }
@@ -105,7 +106,7 @@ func TestDossierKeepsItsFaces(t *testing.T) {
 			o := sampleOptions(face.format, face.width, face.tty)
 			o.Color = face.color
 			o.Redact = []string{"card.number", "headers.authorization"}
-			golden(t, "dossier-"+face.name, explained(t, o, sampleDossier(t)))
+			golden(t, "dossier-"+strings.Replace(face.name, ".tsv", ".txt", 1), explained(t, o, sampleDossier(t)))
 		})
 	}
 }

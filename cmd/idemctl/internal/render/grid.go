@@ -39,8 +39,8 @@ func (p *page) grid(margin string, columns []column, rows [][]string) {
 // the room is needed.
 func fitted(columns []column, rows [][]string, room int, before []int) []int {
 	widths := gridWidths(columns, rows)
-	for i, w := range before {
-		widths[i] = max(widths[i], w)
+	for i := range min(len(widths), len(before)) {
+		widths[i] = max(widths[i], before[i])
 	}
 	shrink(columns, widths, room-len(gridGap)*(len(columns)-1))
 	return widths
@@ -81,7 +81,8 @@ func (p *page) gridRows(margin string, columns []column, widths []int, rows [][]
 	if titles {
 		names := make([]string, len(columns))
 		for i, c := range columns {
-			names[i] = p.dim(gridCell(c, c.title, widths[i]))
+			c.paint = p.dim
+			names[i] = gridCell(c, c.title, widths[i])
 		}
 		t.Header(names)
 	}
@@ -89,9 +90,6 @@ func (p *page) gridRows(margin string, columns []column, widths []int, rows [][]
 		cells := make([]string, len(columns))
 		for i, c := range columns {
 			cells[i] = gridCell(c, row[i], widths[i])
-			if c.paint != nil {
-				cells[i] = c.paint(cells[i])
-			}
 		}
 		if err := t.Append(cells); err != nil && p.failed == nil {
 			p.failed = err
@@ -106,13 +104,17 @@ func (p *page) gridRows(margin string, columns []column, widths []int, rows [][]
 }
 
 // gridCell has exactly the column's width, so that tables written one after the
-// other line up.
+// other line up. Blanks are not painted: they may end a line.
 func gridCell(c column, cell string, cells int) string {
 	cell = fit(cell, cells)
-	if c.right {
-		return padLeft(cell, cells)
+	blanks := strings.Repeat(" ", max(0, cells-width(cell)))
+	if c.paint != nil {
+		cell = c.paint(cell)
 	}
-	return pad(cell, cells)
+	if c.right {
+		return blanks + cell
+	}
+	return cell + blanks
 }
 
 // newTable is a tablewriter table that only lays out: no lines, no wrapping and

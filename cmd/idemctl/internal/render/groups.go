@@ -65,7 +65,7 @@ func (p *page) groupColumns(groups []reconcile.Signature) {
 		g := &groups[i]
 		rows = append(rows, []string{
 			shape(g.Severity), count(g.Count), Visible(g.Type), causeWords(g.Cause),
-			ago(g.FirstAt, p.now), ago(g.LastAt, p.now), Visible(g.Text), refWords(g.Example),
+			p.since(g.FirstAt), p.since(g.LastAt), Visible(g.Text), refWords(g.Example),
 		})
 	}
 	p.grid("  ", columns, rows)
@@ -73,7 +73,7 @@ func (p *page) groupColumns(groups []reconcile.Signature) {
 
 // period is when the failures of a group happened.
 func (p *page) period(g *reconcile.Signature) string {
-	first, last := ago(g.FirstAt, p.now), ago(g.LastAt, p.now)
+	first, last := p.since(g.FirstAt), p.since(g.LastAt)
 	if first == last {
 		return last
 	}

@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/clipperhouse/displaywidth"
+
+	"github.com/idemctl/idemctl/reconcile"
 )
 
 // tricks are texts that mean more than they show: to a terminal, a reader, a
@@ -81,7 +83,7 @@ func TestHostileTextReachesNoTerminal(t *testing.T) {
 }
 
 func TestReportFitsTheTerminal(t *testing.T) {
-	for _, cells := range []int{40, 41, 57, 79, 80, 100, 119, 120, 121, 160, 240} {
+	for _, cells := range []int{40, 57, 80, 119, 120, 160} {
 		o := sampleOptions(FormatTable, cells, true)
 		o.ShowPayload = true
 		o.Limit = 1000
@@ -101,6 +103,30 @@ func fits(t *testing.T, cells int, text string) {
 	for line := range strings.Lines(text) {
 		if w := displaywidth.String(strings.TrimRight(line, "\n")); w > cells {
 			t.Errorf("%d cells on a terminal of %d: %q", w, cells, line)
+		}
+	}
+}
+
+// A text of many pages must neither be printed whole nor take time that grows
+// with the square of it.
+func TestEndlessTextEnds(t *testing.T) {
+	endless := strings.Repeat("a'\x1b本 ", 1<<15)
+	f := sampleFindings()[1]
+	f.Task.Queue, f.Task.ID, f.Task.Type, f.Task.LastErr, f.Key = endless, endless, endless, endless, endless
+	f.Code = reconcile.CodeKeyCollision
+	o := sampleOptions(FormatTable, 80, true)
+	r := sampleReport(t)
+	r.Queues, r.Signatures[0].Text, r.Signatures[0].Example = []string{endless}, endless, f.Task.Ref
+	d := sampleDossier(t)
+	d.Task, d.Key, d.Next, d.Task.Payload = f.Task, endless, endless, []byte(endless)
+	for _, out := range []string{
+		audited(t, o, r, f),
+		listed(t, o, r, reconcile.Judged{Task: f.Task, Key: f.Key}),
+		explained(t, o, d),
+	} {
+		fits(t, 80, out)
+		if n := strings.Count(out, "\n"); n > 1200 {
+			t.Errorf("%d lines", n)
 		}
 	}
 }

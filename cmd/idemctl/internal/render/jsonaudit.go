@@ -1,10 +1,10 @@
 package render
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"io"
+	"strings"
 
 	"github.com/idemctl/idemctl/reconcile"
 )
@@ -30,7 +30,7 @@ func (j *jsonAudit) close(r *reconcile.Report, h *Header) error {
 	}
 	out := newDocument(j.w, j.opt.TTY)
 	out.head(head, "findings")
-	if err := j.each(func(_ int, blob []byte) error { return out.member(blob) }); err != nil {
+	if err := j.each(out.member); err != nil {
 		return err
 	}
 	return out.end()
@@ -39,55 +39,49 @@ func (j *jsonAudit) close(r *reconcile.Report, h *Header) error {
 // document writes a JSON object whose last member is a list that is too long to
 // be held.
 type document struct {
-	w      *bufio.Writer
+	output
 	pretty bool
 	n      int
 }
 
 func newDocument(w io.Writer, pretty bool) *document {
-	return &document{w: bufio.NewWriterSize(w, mostBuffer), pretty: pretty}
+	return &document{output: newOutput(w), pretty: pretty}
 }
 
 // head writes the object's other members and opens the list.
 func (d *document) head(object []byte, list string) {
 	if !d.pretty {
-		d.w.Write(object[:len(object)-1])
-		d.w.WriteString(`,"` + list + `":[`)
+		d.put(string(object[:len(object)-1]), `,"`, list, `":[`)
 		return
 	}
 	object = indent(object, "")
-	d.w.Write(bytes.TrimRight(object[:len(object)-1], "\n"))
-	d.w.WriteString(",\n  \"" + list + `": [`)
+	d.put(strings.TrimRight(string(object[:len(object)-1]), "\n"), ",\n  \"", list, `": [`)
 }
 
-func (d *document) member(blob []byte) error {
+func (d *document) member(blob []byte) {
 	if d.n > 0 {
-		d.w.WriteByte(',')
+		d.put(",")
 	}
 	d.n++
-	d.w.WriteByte('\n')
 	if d.pretty {
-		d.w.WriteString("    ")
-		blob = indent(blob, "    ")
+		d.put("\n    ", string(indent(blob, "    ")))
+		return
 	}
-	_, err := d.w.Write(blob)
-	return err
+	d.put("\n", string(blob))
 }
 
 func (d *document) end() error {
 	switch {
-	case d.n > 0 && d.pretty:
-		d.w.WriteString("\n  ]")
-	case d.n > 0:
-		d.w.WriteString("\n]")
+	case d.n == 0 && !d.pretty:
+		d.put("]}\n")
+	case d.n == 0:
+		d.put("]\n}\n")
+	case d.pretty:
+		d.put("\n  ]\n}\n")
 	default:
-		d.w.WriteString("]")
+		d.put("\n]}\n")
 	}
-	if d.pretty {
-		d.w.WriteByte('\n')
-	}
-	d.w.WriteString("}\n")
-	return d.w.Flush()
+	return d.flush()
 }
 
 // indent spreads JSON over lines. Text that marshal made is always well-formed.

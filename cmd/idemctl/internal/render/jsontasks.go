@@ -22,7 +22,7 @@ func (l *jsonTasks) end(r *reconcile.Report, h *Header) error {
 	}
 	out := newDocument(l.w, l.opt.TTY)
 	out.head(head, "tasks")
-	if err := l.each(func(_ int, blob []byte) error { return out.member(blob) }); err != nil {
+	if err := l.each(out.member); err != nil {
 		return err
 	}
 	return out.end()

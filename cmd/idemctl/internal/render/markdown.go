@@ -1,7 +1,6 @@
 package render
 
 import (
-	"bufio"
 	"fmt"
 	"strings"
 
@@ -34,68 +33,66 @@ func (m *markdownAudit) finding(f *reconcile.Finding) error {
 }
 
 func (m *markdownAudit) close(r *reconcile.Report, h *Header) error {
-	w := bufio.NewWriterSize(m.w, mostBuffer)
-	w.WriteString("## idemctl audit\n\n")
+	out := newOutput(m.w)
+	out.put("## idemctl audit\n\n")
 	for _, v := range verdictOf(r) {
-		fmt.Fprintf(w, "- %s **%s**\n", shape(v.severity), prose(v.text))
+		out.put("- ", shape(v.severity), " **", prose(v.text), "**\n")
 	}
-	w.WriteString("\n")
+	out.put("\n")
 	for _, f := range scopeOf(r, h) {
-		fmt.Fprintf(w, "- %s: %s\n", f.name, code(f.text))
+		out.put("- ", f.name, ": ", code(f.text), "\n")
 	}
-	markdownGroups(w, r)
+	markdownGroups(out, r)
 	if m.n > 0 {
-		w.WriteString("\n### Findings\n\n")
-		names := []string{"Severity", "Code", "Queue", "Task", "Type", "State", "Effect", "What is wrong", "Failed at", "Next"}
-		if m.opt.ShowPayload {
-			names = append(names, "Payload")
-		}
-		w.WriteString(markdownHead(names))
-		if err := m.each(func(_ int, row []byte) error {
-			_, err := w.Write(row)
-			return err
-		}); err != nil {
+		out.put("\n### Findings\n\n", m.head())
+		if err := m.each(func(row []byte) { out.put(string(row)) }); err != nil {
 			return err
 		}
 	}
 	if omitted := m.n - m.limit(); omitted > 0 {
-		fmt.Fprintf(w, "\n%s more than `--limit`.\n", plural(omitted, "finding", "findings"))
+		out.put("\n", plural(omitted, "finding", "findings"), " more than `--limit`.\n")
 	}
-	markdownCoverage(w, r)
-	return w.Flush()
+	markdownCoverage(out, r)
+	return out.flush()
 }
 
-func markdownGroups(w *bufio.Writer, r *reconcile.Report) {
+func (m *markdownAudit) head() string {
+	names := []string{"Severity", "Code", "Queue", "Task", "Type", "State", "Effect", "What is wrong", "Failed at", "Next"}
+	if m.opt.ShowPayload {
+		names = append(names, "Payload")
+	}
+	return markdownHead(names)
+}
+
+func markdownGroups(out output, r *reconcile.Report) {
 	if len(r.Signatures) == 0 {
 		return
 	}
-	w.WriteString("\n### Failures alike\n\n")
-	w.WriteString(markdownHead([]string{"Count", "Type", "Cause", "Error", "First", "Last", "Such as"}))
+	out.put("\n### Failures alike\n\n", markdownHead([]string{"Count", "Type", "Cause", "Error", "First", "Last", "Such as"}))
 	for i := range r.Signatures {
 		if i == maxGroups {
-			fmt.Fprintf(w, "\n%s.\n", plural(len(r.Signatures)-i, "more group", "more groups"))
+			out.put("\n", plural(len(r.Signatures)-i, "more group", "more groups"), ".\n")
 			break
 		}
 		s := shapeSignature(&r.Signatures[i])
-		w.WriteString(markdownRow([]string{
+		out.put(markdownRow([]string{
 			count(s.Count), codeOrNone(s.Type), causeWords(r.Signatures[i].Cause), codeOrNone(s.Text),
 			word(s.FirstAt), word(s.LastAt), code(refWords(r.Signatures[i].Example)),
 		}))
 	}
 }
 
-func markdownCoverage(w *bufio.Writer, r *reconcile.Report) {
+func markdownCoverage(out output, r *reconcile.Report) {
 	if len(r.Rules) == 0 {
 		return
 	}
-	w.WriteString("\n### Coverage\n\n")
-	w.WriteString(markdownHead([]string{"Rule", "Type", "Queue", "Key", "Tasks", "Looks into", "Second row"}))
+	out.put("\n### Coverage\n\n", markdownHead([]string{"Rule", "Type", "Queue", "Key", "Tasks", "Looks into", "A second row is"}))
 	for _, use := range r.Rules {
 		for _, row := range ruleRows(use) {
 			for _, i := range [...]int{1, 2, 3, 5} {
 				row[i] = codeOrNone(text(row[i]))
 			}
-			w.WriteString(markdownRow(row))
+			out.put(markdownRow(row))
 		}
 	}
 }

@@ -1,7 +1,7 @@
 package render
 
 import (
-	"bufio"
+	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -69,19 +69,21 @@ func (a *nameAudit) close(*reconcile.Report, *Header) error {
 
 // writeNames writes each name, and neighbors that are equal once.
 func writeNames(b *base) error {
-	w := bufio.NewWriter(b.w)
+	out := newOutput(b.w)
 	most, printed, last := b.opt.limited(-1), 0, ""
-	err := b.spool.each(func(blob []byte) error {
-		if string(blob) == last || most >= 0 && printed == most {
+	if err := b.spool.each(func(blob []byte) error {
+		if string(blob) == last {
 			return nil
+		}
+		if printed == most {
+			return errEnough
 		}
 		last = string(blob)
 		printed++
-		_, err := w.WriteString(last + "\n")
-		return err
-	})
-	if err != nil {
+		out.line(blob)
+		return nil
+	}); err != nil && !errors.Is(err, errEnough) {
 		return err
 	}
-	return w.Flush()
+	return out.flush()
 }

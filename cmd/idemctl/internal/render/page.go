@@ -1,7 +1,7 @@
 package render
 
 import (
-	"bufio"
+	"errors"
 	"io"
 	"strings"
 	"time"
@@ -13,39 +13,46 @@ import (
 // but for raw ones.
 type page struct {
 	paint
-	w     *bufio.Writer
+	out   output
 	width int
-	now   time.Time
-	loc   *time.Location
+	// absolute writes times in RFC 3339, as no terminal is there to read ages.
+	absolute bool
+	now      time.Time
+	loc      *time.Location
 	// bare leaves out titles of columns.
 	bare   bool
-	failed error
+	failed error // of a table
 }
 
 func newPage(w io.Writer, o Options) *page {
-	return &page{
-		paint: paint(o.Color), w: bufio.NewWriterSize(w, mostBuffer),
+	p := &page{
+		paint: paint(o.Color), out: newOutput(w),
 		width: o.Width, now: o.Now(), loc: o.Loc, bare: o.NoHeaders,
 	}
+	if !o.TTY {
+		p.absolute, p.width = true, pipeWidth
+	}
+	return p
+}
+
+// pipeWidth is a page that breaks no line.
+const pipeWidth = 1 << 16
+
+// since is a time as the page's reader counts it; "" when there is none.
+func (p *page) since(t time.Time) string {
+	if p.absolute {
+		return stampOf(t, p.loc)
+	}
+	return ago(t, p.now)
 }
 
 // raw writes a line as it is.
-func (p *page) raw(line string) {
-	if _, err := p.w.WriteString(line + "\n"); err != nil && p.failed == nil {
-		p.failed = err
-	}
-}
+func (p *page) raw(line string) { p.out.put(line, "\n") }
 
 func (p *page) blank() { p.raw("") }
 
-func (p *page) err() error { return p.failed }
-
-func (p *page) flush() error {
-	if p.failed != nil {
-		return p.failed
-	}
-	return p.w.Flush()
-}
+// flush ends the page, and returns the first error of any write or table.
+func (p *page) flush() error { return errors.Join(p.failed, p.out.flush()) }
 
 // title opens a section: its name and a remark.
 func (p *page) title(name, remark string) {
@@ -60,10 +67,15 @@ func (p *page) title(name, remark string) {
 // text writes a paragraph in one style.
 func (p *page) text(s, sgr string) { p.hang("", "", s, sgr) }
 
+// mostText is how many cells of one text a page shows, however long it is: no
+// text from outside pushes the others off the screen for good.
+const mostText = 4000
+
 // hang writes a paragraph in one style whose first line begins with one prefix
 // and whose other lines begin with another. Prefixes may be painted.
 func (p *page) hang(first, rest, s, sgr string) {
 	margin := max(painted(first), painted(rest))
+	s = fit(s, mostText)
 	for i, line := range wrap(s, p.width-margin) {
 		prefix := rest
 		if i == 0 {
@@ -108,13 +120,17 @@ func (p *page) pieces(margin string, facts []string, sgr string) {
 	}
 }
 
+// mostCommand is the length of a command that a person may want to copy.
+const mostCommand = 1000
+
 // command writes a shell command behind an arrow, folded so that it can still be
 // copied and run.
 func (p *page) command(margin, cmd string) {
 	arrow := margin + "→ "
-	if Visible(cmd) != cmd {
-		// Never a command that does something else than it shows.
-		p.hang(arrow, margin+"  ", "not shown: it holds characters that cannot be typed; -o json has it", sgrDim)
+	if Visible(cmd) != cmd || len(cmd) > mostCommand || strings.Contains(cmd, `\x00`) {
+		// Never a command that does something else than it shows; and no shell
+		// passes a NUL byte on.
+		p.hang(arrow, margin+"  ", "not shown: too long, or not to be typed; -o json has it", sgrDim)
 		return
 	}
 	for i, line := range foldCommand(cmd, p.width-width(arrow), p.width) {

@@ -1,7 +1,6 @@
 package render
 
 import (
-	"bufio"
 	"strings"
 
 	"github.com/idemctl/idemctl/reconcile"
@@ -23,25 +22,22 @@ func (p *plainAudit) finding(f *reconcile.Finding) error {
 }
 
 func (p *plainAudit) close(r *reconcile.Report, h *Header) error {
-	w := bufio.NewWriterSize(p.w, mostBuffer)
+	out := newOutput(p.w)
 	if !p.opt.NoHeaders {
 		for _, line := range summaryLines(r, h) {
-			w.WriteString("# " + line + "\n")
+			out.put("# ", line, "\n")
 		}
-		w.WriteString(plainNames(p.fields()) + "\n")
+		out.put(plainNames(p.fields()), "\n")
 	} else if !r.Complete {
-		w.WriteString("# " + incomplete(r) + "\n")
+		out.put("# ", incomplete(r), "\n")
 	}
-	if err := p.each(func(_ int, line []byte) error {
-		w.Write(line)
-		return w.WriteByte('\n')
-	}); err != nil {
+	if err := p.each(out.line); err != nil {
 		return err
 	}
 	if omitted := p.n - p.limit(); omitted > 0 && !p.opt.NoHeaders {
-		w.WriteString("# " + plural(omitted, "finding", "findings") + " more than --limit\n")
+		out.put("# ", plural(omitted, "finding", "findings"), " more than --limit\n")
 	}
-	return w.Flush()
+	return out.flush()
 }
 
 func plainNames[T any](fields []field[T]) string {

@@ -280,6 +280,19 @@ func sampleTasks(t testing.TB) []reconcile.Judged {
 	)
 }
 
+// taskReport counts the sample tasks.
+func taskReport(t testing.TB) reconcile.Report {
+	r := sampleReport(t)
+	r.Totals.ByState, r.Totals.ByStatus = map[inspect.State]int{}, map[reconcile.Status]int{}
+	tasks := sampleTasks(t)
+	for _, j := range tasks {
+		r.Totals.ByState[j.Task.State]++
+		r.Totals.ByStatus[j.Verdict.Status]++
+	}
+	r.Totals.Tasks = len(tasks)
+	return r
+}
+
 // listed is what a list of these tasks writes.
 func listed(t testing.TB, o Options, r reconcile.Report, tasks ...reconcile.Judged) string {
 	t.Helper()

@@ -114,13 +114,13 @@ func (p *page) evidence(f *reconcile.Finding) []string {
 		add("retried %d of %d", t.Retried, t.MaxRetry)
 	}
 	if !t.LastFailedAt.IsZero() {
-		add("failed %s", ago(t.LastFailedAt, p.now))
+		add("failed %s", p.since(t.LastFailedAt))
 	}
 	if !t.NextProcessAt.IsZero() && f.Code != reconcile.CodeAppliedRetry {
-		add("runs %s", ago(t.NextProcessAt, p.now))
+		add("runs %s", p.since(t.NextProcessAt))
 	}
 	if f.Code == reconcile.CodeUnsettled && !f.SettlesAt.IsZero() && f.Consequence() == "" {
-		add("settled %s", ago(f.SettlesAt, p.now))
+		add("settled %s", p.since(f.SettlesAt))
 	}
 	facts = append(facts, p.lockWords(f.Lock))
 	if t.LastErr != "" {
@@ -189,7 +189,7 @@ func readingTimes(readings []reconcile.Reading) []time.Time {
 // may be part of a key or an ID, stay.
 func (p *page) relative(words string, times []time.Time) string {
 	for _, t := range times {
-		if t.IsZero() {
+		if t.IsZero() || p.absolute {
 			continue
 		}
 		stamp := t.UTC().Format(time.RFC3339)
@@ -197,7 +197,7 @@ func (p *page) relative(words string, times []time.Time) string {
 			words = strings.ReplaceAll(words, "until "+stamp, "for "+span(t.Sub(p.now)))
 		}
 		for _, preposition := range [...]string{"at ", "after ", ""} {
-			words = strings.ReplaceAll(words, preposition+stamp, ago(t, p.now))
+			words = strings.ReplaceAll(words, preposition+stamp, p.since(t))
 		}
 	}
 	return words

@@ -85,7 +85,9 @@ func shapeFinding(f *reconcile.Finding, payload payloadText) findingJSON {
 	}
 	t := &f.Task
 	s.Queue, s.TaskID, s.TaskIDHex = &t.Queue, &t.ID, hexOf(t.ID)
-	s.Status = text(f.Status.String())
+	if f.Code != reconcile.CodeKeyCollision && f.Code != reconcile.CodeIDShared {
+		s.Status = text(f.Status.String()) // those speak of keys, not of one task's effect
+	}
 	if t.State != inspect.StateUnknown {
 		s.State = text(t.State.String())
 	}

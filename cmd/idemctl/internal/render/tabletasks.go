@@ -2,6 +2,7 @@ package render
 
 import (
 	"cmp"
+	"errors"
 	"time"
 
 	"github.com/idemctl/idemctl/reconcile"
@@ -95,18 +96,19 @@ func (l *tableTasks) row(cells []string) error {
 	return l.flush()
 }
 
-// flush writes the rows at hand; the first time it settles the columns.
+// flush writes the rows at hand, under titles where columns begin or end. IDs are
+// kept whole as long as there is a column that can be left out instead.
 func (l *tableTasks) flush() error {
 	if len(l.rows) == 0 {
 		return nil
 	}
-	titles := false
 	if l.page == nil {
 		l.page = newPage(l.w, l.opt)
-		l.columns = roomFor(l.allColumns(l.page), l.rows, l.opt.Width)
-		titles = !l.page.bare
+		l.columns = l.allColumns(l.page)
 	}
-	columns := l.columns
+	columns := roomFor(l.columns, l.rows, l.opt.Width)
+	titles := !l.page.bare && (l.widths == nil || len(columns) != len(l.columns))
+	l.columns = columns
 	if !titles {
 		columns = untitled(columns)
 	}
@@ -118,8 +120,13 @@ func (l *tableTasks) flush() error {
 
 func (l *tableTasks) end(r *reconcile.Report, h *Header) error {
 	if l.opt.Sort != "" {
-		if err := l.each(func(_ int, blob []byte) error { return l.row(unpackCells(blob)) }); err != nil {
-			return err
+		var failed error
+		if err := l.each(func(blob []byte) {
+			if failed == nil {
+				failed = l.row(unpackCells(blob))
+			}
+		}); err != nil || failed != nil {
+			return errors.Join(err, failed)
 		}
 	}
 	if err := l.flush(); err != nil {

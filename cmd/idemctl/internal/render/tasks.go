@@ -160,18 +160,22 @@ func (l *lineTasks) task(j *reconcile.Judged) error {
 }
 
 func (l *lineTasks) end(r *reconcile.Report, _ *Header) error {
+	if err := l.write(nil); err != nil {
+		return err
+	}
+	out := newOutput(l.w)
 	if l.opt.Sort != "" {
-		if err := l.each(func(_ int, line []byte) error { return l.write(line) }); err != nil {
+		if err := l.each(func(line []byte) { out.put(string(line)) }); err != nil {
 			return err
 		}
 	}
-	var tail []byte
 	if l.tail != nil {
-		tail = l.tail(r)
+		out.put(string(l.tail(r)))
 	}
-	return l.write(tail)
+	return out.flush()
 }
 
+// write writes a line at once, and the head before the first.
 func (l *lineTasks) write(line []byte) error {
 	if !l.open && !l.opt.NoHeaders {
 		line = append(bytes.Clone(l.head), line...)

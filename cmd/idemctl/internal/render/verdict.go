@@ -47,9 +47,9 @@ var clauses = []clause{
 		"%s tasks find another payload's row under their key, and would be skipped.")},
 	{[]reconcile.Code{reconcile.CodeAppliedArchived}, func(n int, t *reconcile.Totals) string {
 		if n == 1 {
-			return outOf(n, inspect.StateArchived, t) + " already took effect: do not re-run it."
+			return outOfArchived(n, t) + " already took effect: do not re-run it."
 		}
-		return outOf(n, inspect.StateArchived, t) + " already took effect: do not re-run them."
+		return outOfArchived(n, t) + " already took effect: do not re-run them."
 	}},
 	{[]reconcile.Code{reconcile.CodeAppliedOrphaned}, says(
 		"1 task of a dead worker already took effect, and will be run again.",
@@ -62,9 +62,9 @@ var clauses = []clause{
 		"%s waiting tasks are about to repeat finished work.")},
 	{[]reconcile.Code{reconcile.CodeLost}, func(n int, t *reconcile.Totals) string {
 		if n == 1 {
-			return outOf(n, inspect.StateArchived, t) + " is lost: not applied, and nothing will run it."
+			return outOfArchived(n, t) + " is lost: not applied, and nothing will run it."
 		}
-		return outOf(n, inspect.StateArchived, t) + " are lost: not applied, and nothing will run them."
+		return outOfArchived(n, t) + " are lost: not applied, and nothing will run them."
 	}},
 	{[]reconcile.Code{reconcile.CodeStaleClaim}, says(
 		"1 task is blocked by the claim of a dead attempt: its work is skipped.",
@@ -95,9 +95,9 @@ var clauses = []clause{
 		"%s tasks have no usable key: nobody can look up their effects.")},
 	{[]reconcile.Code{reconcile.CodeUnknown}, func(n int, t *reconcile.Totals) string {
 		if n == 1 {
-			return outOf(n, inspect.StateArchived, t) + " may or may not have taken effect: nobody can know."
+			return outOfArchived(n, t) + " may or may not have taken effect: nobody can know."
 		}
-		return outOf(n, inspect.StateArchived, t) + " may or may not have taken effect: nobody can know."
+		return outOfArchived(n, t) + " may or may not have taken effect: nobody can know."
 	}},
 	{[]reconcile.Code{reconcile.CodeUnclassified}, says(
 		"1 task type has no rule: nothing is known of its effects.",
@@ -120,16 +120,16 @@ func says(one, many string) func(int, *reconcile.Totals) string {
 	}
 }
 
-// outOf is such as "3 of 12 archived tasks".
-func outOf(n int, s inspect.State, t *reconcile.Totals) string {
-	all := t.ByState[s]
+// outOfArchived is such as "3 of 12 archived tasks".
+func outOfArchived(n int, t *reconcile.Totals) string {
+	all := t.ByState[inspect.StateArchived]
 	switch {
 	case all > n:
-		return count(n) + " of " + count(all) + " " + s.String() + " tasks"
+		return count(n) + " of " + count(all) + " archived tasks"
 	case n == 1:
-		return "1 " + s.String() + " task"
+		return "1 archived task"
 	default:
-		return "All " + count(n) + " " + s.String() + " tasks"
+		return "All " + count(n) + " archived tasks"
 	}
 }
 
@@ -171,9 +171,14 @@ func incomplete(r *reconcile.Report) string {
 func restOf(r *reconcile.Report, said map[reconcile.Code]bool) []verdict {
 	bySeverity := map[reconcile.Severity][]reconcile.Code{}
 	for code, n := range r.Totals.ByCode {
-		if n > 0 && !said[code] {
-			bySeverity[code.Severity()] = append(bySeverity[code.Severity()], code)
+		if n == 0 || said[code] {
+			continue
 		}
+		s := code.Severity()
+		if s == reconcile.SeverityNone {
+			s = reconcile.SeverityWarning // a code that is not known is no reason to be calm
+		}
+		bySeverity[s] = append(bySeverity[s], code)
 	}
 	var lines []verdict
 	for _, s := range reconcile.Severities() {

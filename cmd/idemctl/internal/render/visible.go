@@ -42,7 +42,7 @@ func Visible(s string) string {
 	var b strings.Builder
 	b.Grow(len(s) + 16)
 	marks := -1 // combining marks since the last base character; -1: no base
-	for len(s) > 0 {
+	for s != "" {
 		r, size := utf8.DecodeRuneInString(s)
 		switch {
 		case r == utf8.RuneError && size == 1:

@@ -28,10 +28,7 @@ func (a *wideAudit) close(r *reconcile.Report, h *Header) error {
 		if !a.opt.NoHeaders {
 			p.raw(p.bold(a.rows.names()))
 		}
-		if err := a.each(func(_ int, row []byte) error {
-			p.raw(p.severityLine(a.rows.line(row)))
-			return p.err()
-		}); err != nil {
+		if err := a.each(func(row []byte) { p.raw(p.severityLine(a.rows.line(row))) }); err != nil {
 			return err
 		}
 	}

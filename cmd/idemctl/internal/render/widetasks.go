@@ -21,10 +21,7 @@ func (l *wideTasks) end(r *reconcile.Report, h *Header) error {
 	if l.n > 0 && !p.bare {
 		p.raw(p.bold(l.rows.names()))
 	}
-	if err := l.each(func(_ int, row []byte) error {
-		p.raw(l.rows.line(row))
-		return p.err()
-	}); err != nil {
+	if err := l.each(func(row []byte) { p.raw(l.rows.line(row)) }); err != nil {
 		return err
 	}
 	if err := p.flush(); err != nil {
