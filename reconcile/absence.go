@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"math"
 	"time"
 
 	"github.com/idemctl/idemctl/inspect"
@@ -91,12 +92,15 @@ func forgotten(e Evidence, i int, m Moment) Reason {
 	if age.Empty {
 		return ReasonEmptySource
 	}
+	// What another source still holds was written by then.
 	first := firstAttempt(e.Task, e.Rule, m.Now)
-	if s.Retention.For > 0 {
-		if first.Before(m.Now.Add(-s.Retention.For).Add(m.Skew)) {
-			return ReasonRetention
+	for _, w := range e.Rule.witnesses() {
+		if at := e.Rows[w].FirstAt; !at.IsZero() && at.Before(first) {
+			first = at
 		}
-		return ReasonNone
+	}
+	if s.Retention.For > 0 && first.Before(m.Now.Add(-s.Retention.For).Add(m.Skew)) {
+		return ReasonRetention
 	}
 	if !age.Oldest.IsZero() && first.Before(age.Oldest.Add(m.Skew)) {
 		return ReasonRetention
@@ -105,37 +109,25 @@ func forgotten(e Evidence, i int, m Moment) Reason {
 }
 
 // firstAttempt estimates the earliest instant at which an attempt of the task
-// can have begun. Redis does not store it: it is the last sign of an attempt
+// can have begun. Redis does not store it: it is the earliest sign of an attempt
 // less the longest life that its counters allow.
 func firstAttempt(t inspect.Task, b *Bound, now time.Time) time.Time {
-	last := now
-	switch {
-	case t.State == inspect.StateCompleted && !t.CompletedAt.IsZero():
-		last = t.CompletedAt
-	case !t.LastFailedAt.IsZero():
-		last = t.LastFailedAt
-	case !t.CompletedAt.IsZero():
-		last = t.CompletedAt
-	case !t.ArchivedAt.IsZero():
-		last = t.ArchivedAt
+	first := now
+	for _, at := range []time.Time{t.LastFailedAt, t.CompletedAt, t.ArchivedAt} {
+		if !at.IsZero() && at.Before(first) {
+			first = at
+		}
 	}
-	// A task that succeeded and was run again may have failed since, and the
-	// other way round: the earlier of the two is the careful reading.
-	if !t.CompletedAt.IsZero() && t.CompletedAt.Before(last) {
-		last = t.CompletedAt
-	}
-	limit := attemptLimit(t, b)
-	life := float64(t.Retried+1)*limit.Seconds() +
-		float64(t.Retried)*b.Policy.QueueWait.Seconds() +
+	retried := max(0, t.Retried) // a message may claim anything
+	life := float64(retried+1)*attemptLimit(t, b, now).Seconds() +
+		float64(retried)*b.Policy.QueueWait.Seconds() +
 		recoveryWait.Seconds()
-	for n := range min(t.Retried, maxCountedRetries) {
+	for n := range min(retried, maxCountedRetries) {
 		_, longest := b.delays.Bounds(n)
 		life += longest.Seconds()
 	}
-	if life > maxLife.Seconds() {
-		life = maxLife.Seconds()
-	}
-	return last.Add(-time.Duration(life * float64(time.Second)))
+	life = min(life, maxLife.Seconds())
+	return first.Add(-time.Duration(life * float64(time.Second)))
 }
 
 const (
@@ -150,21 +142,39 @@ const (
 const defaultTimeout = 30 * time.Minute
 
 // attemptLimit is how long one attempt may run before its context ends.
-func attemptLimit(t inspect.Task, b *Bound) time.Duration {
+func attemptLimit(t inspect.Task, b *Bound, now time.Time) time.Duration {
 	switch {
 	case t.Timeout > 0:
 		return t.Timeout
 	case !t.Deadline.IsZero():
-		return deadlineDistance(t)
-	case b != nil && b.Policy.Timeout > 0:
-		return b.Policy.Timeout
+		return deadlineDistance(t, now)
+	case b != nil:
+		// What is declared cannot shorten what asynq itself allows.
+		return max(defaultTimeout, b.Policy.Timeout)
 	default:
 		return defaultTimeout
 	}
 }
 
-// deadlineDistance is how far the deadline lies behind the last sign of life of
-// a task that has no timeout; 0 when it had passed by then.
-func deadlineDistance(t inspect.Task) time.Duration {
-	return max(0, t.Deadline.Sub(lastSign(t)))
+// deadlineDistance is how far the deadline of a task without a timeout lies
+// behind its last sign of life, or behind now where there is none; 0 when it had
+// passed by then.
+func deadlineDistance(t inspect.Task, now time.Time) time.Duration {
+	from := lastSign(t)
+	if from.IsZero() {
+		from = now
+	}
+	return max(0, t.Deadline.Sub(from))
+}
+
+// sum adds durations and stops at the longest there is.
+func sum(parts ...time.Duration) time.Duration {
+	var total time.Duration
+	for _, d := range parts {
+		if d > 0 && total > math.MaxInt64-d {
+			return math.MaxInt64
+		}
+		total += d
+	}
+	return total
 }

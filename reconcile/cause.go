@@ -44,7 +44,7 @@ const (
 var duplicateTexts = []string{
 	"SQLSTATE 23505",
 	"duplicate key value violates unique constraint",
-	"Error 1062",
+	"Error 1062 ", "Error 1062:",
 	"Duplicate entry '",
 	"UNIQUE constraint failed",
 	"duplicated key not allowed",

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -146,7 +147,27 @@ func decoded(s Subject) any {
 	if err != nil {
 		return nil
 	}
-	return value
+	return asFloats(value)
+}
+
+// asFloats turns the numbers that keys keep digit by digit into floats, which
+// a filter can compare.
+func asFloats(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, member := range v {
+			v[name] = asFloats(member)
+		}
+	case []any:
+		for i, element := range v {
+			v[i] = asFloats(element)
+		}
+	case json.Number:
+		if f, err := v.Float64(); err == nil {
+			return f
+		}
+	}
+	return v
 }
 
 func taskEnv(t inspect.Task) filterEnv {

@@ -279,20 +279,26 @@ func fingerprint(hash string, payload []byte) string {
 
 // staleClaim says whether the row in progress is the claim of a dead attempt:
 // older than the task's timeout and the settle time together, while neither
-// asynq nor a worker runs the task.
+// asynq nor a worker runs the task. Claims whose age nobody knows are not stale.
 func staleClaim(e Evidence, m Moment) bool {
 	if e.Task.State == inspect.StateActive || m.Held {
 		return false
 	}
-	var claimed time.Time
-	for _, row := range e.Rows {
-		if !row.ClaimedAt.IsZero() && row.ClaimedAt.After(claimed) {
-			claimed = row.ClaimedAt
+	var newest time.Time
+	for _, i := range e.Rule.witnesses() {
+		row := e.Rows[i]
+		if row.Count == row.Passing {
+			continue
+		}
+		if row.ClaimedAt.IsZero() {
+			return false
+		}
+		if row.ClaimedAt.After(newest) {
+			newest = row.ClaimedAt
 		}
 	}
-	if claimed.IsZero() {
+	if newest.IsZero() {
 		return false
 	}
-	age := m.Now.Sub(claimed)
-	return age > attemptLimit(e.Task, e.Rule)+settleOf(e, m)+m.Skew
+	return m.Now.Sub(newest) > sum(attemptLimit(e.Task, e.Rule, m.Now), settleOf(e, m), m.Skew)
 }

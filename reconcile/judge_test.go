@@ -606,11 +606,13 @@ func TestPredatesTaskIsNeverSaidOfATaskThatRan(t *testing.T) {
 	}
 	for name, leave := range traces {
 		for _, state := range []inspect.State{inspect.StatePending, inspect.StateAggregating} {
-			e := evidence(bound(t, markRule()), with(inState(state), leave), doneAt(ago(20*time.Minute)))
-			v := Judge(e, Moment{Now: noon})
-			if v.Attribution == AttributionBefore || v.Has(CodeStaleMark) {
-				t.Errorf("%s with a trace of a run (%s): %v, attribution %q", state, name, v.Codes, v.Attribution)
-			}
+			t.Run(state.String()+"/"+name, func(t *testing.T) {
+				e := evidence(bound(t, markRule()), with(inState(state), leave), doneAt(ago(20*time.Minute)))
+				v := Judge(e, Moment{Now: noon})
+				if v.Attribution == AttributionBefore || v.Has(CodeStaleMark) {
+					t.Errorf("codes = %v, attribution %q", v.Codes, v.Attribution)
+				}
+			})
 		}
 	}
 	for _, state := range []inspect.State{inspect.StateScheduled, inspect.StateRetry, inspect.StateArchived, inspect.StateCompleted} {
@@ -634,10 +636,12 @@ func TestAfterFailureIsNotSaidOfTheAttemptThatFollowedIt(t *testing.T) {
 		}),
 	}
 	for name, task := range tasks {
-		v := Judge(evidence(bound(t, markRule()), task, doneAt(ago(91*time.Minute))), Moment{Now: noon})
-		if v.Attribution == AttributionAfter {
-			t.Errorf("%s: the row of the attempt after the failure is called %q", name, v.Attribution)
-		}
+		t.Run(name, func(t *testing.T) {
+			v := Judge(evidence(bound(t, markRule()), task, doneAt(ago(91*time.Minute))), Moment{Now: noon})
+			if v.Attribution == AttributionAfter {
+				t.Errorf("the row of the attempt after the failure is called %q", v.Attribution)
+			}
+		})
 	}
 }
 

@@ -277,8 +277,9 @@ func (r *run) young(b *Bound, t inspect.Task) bool {
 	if t.State != inspect.StateArchived && t.State != inspect.StateCompleted {
 		return false
 	}
-	settle := settleOf(Evidence{Task: t, Rule: b}, Moment{Settle: r.opt.Settle})
-	return r.now().Before(lastSign(t).Add(settle + time.Second + r.clocks.skew))
+	now := r.now()
+	settle := settleOf(Evidence{Task: t, Rule: b}, Moment{Now: now, Settle: r.opt.Settle})
+	return now.Sub(lastSign(t)) < sum(settle, time.Second, r.clocks.skew)
 }
 
 // sorter collects tasks into one batch for each rule.

@@ -32,7 +32,7 @@ func settleOf(e Evidence, m Moment) time.Duration {
 	if m.Settle > 0 {
 		return m.Settle
 	}
-	return max(DefaultSettle, attemptLimit(e.Task, e.Rule))
+	return max(DefaultSettle, attemptLimit(e.Task, e.Rule, m.Now))
 }
 
 // settledOr gives the code when the key is settled, and effect/unsettled with
@@ -40,16 +40,16 @@ func settleOf(e Evidence, m Moment) time.Duration {
 // second on top.
 func settledOr(e Evidence, v *Verdict, m Moment, settled Code) Code {
 	last := lastSign(e.Task)
-	due := last.Add(v.Settle + time.Second + m.Skew)
+	wait := sum(v.Settle, time.Second, m.Skew)
 	switch {
-	case last.IsZero() || m.Now.Before(due):
+	case last.IsZero() || m.Now.Sub(last) < wait:
 		v.Reason = ReasonSettling
-		if !last.IsZero() {
-			v.SettlesAt = due
+		if !last.IsZero() && wait < maxLife {
+			v.SettlesAt = last.Add(wait)
 		}
 	case m.Twin:
 		v.Reason = ReasonTwin
-	case !m.Writer.IsZero() && m.Writer.Before(last.Add(v.Settle+m.Skew)):
+	case !m.Writer.IsZero() && m.Writer.Sub(last) < sum(v.Settle, m.Skew):
 		v.Reason = ReasonWriter
 	default:
 		return settled
@@ -95,6 +95,9 @@ func attribute(e Evidence, v Verdict, m Moment) Attribution {
 	// ended up to a second later.
 	end := t.LastFailedAt.Add(time.Second)
 	if !at.Before(end.Add(m.Skew)) {
+		if triedSince(t) {
+			return AttributionUnknown
+		}
 		return AttributionAfter
 	}
 	if m.Skew > 0 && at.After(end.Add(-m.Skew)) {
@@ -104,7 +107,7 @@ func attribute(e Evidence, v Verdict, m Moment) Attribution {
 		// Only a deadline: the attempt's start cannot be told from its end.
 		return AttributionUnknown
 	}
-	start := t.LastFailedAt.Add(-attemptLimit(t, e.Rule))
+	start := t.LastFailedAt.Add(-attemptLimit(t, e.Rule, m.Now))
 	if v.Cause == CauseLease {
 		start = start.Add(-recoveryWait) // the failure time is the recoverer's
 	}
@@ -117,15 +120,22 @@ func attribute(e Evidence, v Verdict, m Moment) Attribution {
 	return AttributionLast
 }
 
-// enqueuedAt is when the task was enqueued, where that can be known: a pending
-// task that bears no trace of an earlier run, by its pending_since, and an
-// aggregating one by its group score. Zero otherwise.
+// triedSince says whether an attempt may have followed the last failure: one
+// under way, or one that succeeded.
+func triedSince(t inspect.Task) bool {
+	return t.State == inspect.StateActive || t.State == inspect.StateCompleted ||
+		t.State == inspect.StateArchived && archivedAfterSuccess(t)
+}
+
+// enqueuedAt is when the task was enqueued, where that can be known: of a task
+// that bears no trace of an earlier run, by its pending_since when it is pending,
+// and by its group score when it is aggregating. Zero otherwise.
 func enqueuedAt(t inspect.Task) time.Time {
 	untouched := t.Retried == 0 && t.LastErr == "" && t.LastFailedAt.IsZero() && t.CompletedAt.IsZero()
 	if t.State == inspect.StatePending && untouched {
 		return t.PendingSince
 	}
-	if t.State == inspect.StateAggregating {
+	if t.State == inspect.StateAggregating && untouched {
 		return t.GroupedAt
 	}
 	return time.Time{}

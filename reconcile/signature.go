@@ -81,53 +81,75 @@ func (s *signatureTable) sorted() ([]Signature, int) {
 	return out, s.cut
 }
 
-// maxShape bounds a shape in bytes, and how much of an error is read for it.
-const maxShape = 200
+const (
+	// maxShape bounds a shape in bytes, and maxShaped how much of an error is
+	// read for it.
+	maxShape  = 200
+	maxShaped = 16 << 10
+	// hexWord is how long a word of hex letters alone has to be to be taken for
+	// an identifier.
+	hexWord = 16
+)
 
 // Shape is an error text with its variable parts replaced: quoted values by
-// "…", and words that hold digits (numbers, identifiers, hex, times) by #. Two
-// texts of one shape are taken for the same failure.
+// "…", and words that hold digits (numbers, identifiers, hex, times, addresses)
+// by #. Codes that name a kind of failure stay. Two texts of one shape are taken
+// for the same failure.
 func Shape(text string) string {
-	if len(text) > 4*maxShape {
-		text = text[:4*maxShape]
+	cut := len(text) > maxShaped
+	if cut {
+		text = text[:maxShaped]
 	}
 	var b strings.Builder
+	before := "" // the word before, to tell codes from numbers
 	for text != "" && b.Len() < maxShape {
 		r, size := utf8.DecodeRuneInString(text)
 		switch {
 		case r == '"' || r == '\'' || r == '`':
-			if end := closing(text, byte(r)); end > 0 {
-				b.WriteString(string(r) + "…" + string(r))
-				text = text[end:]
+			end := closing(text, byte(r))
+			if end == 0 && !cut {
+				b.WriteRune(r)
+				break
+			}
+			b.WriteString(string(r) + "…" + string(r))
+			if end == 0 {
+				text = "" // the value goes on past what is read
 				continue
 			}
-			b.WriteRune(r)
+			size = end
 		case wordRune(r):
-			word, rest := cutWord(text)
-			b.WriteString(shapeWord(word))
-			text = rest
-			continue
+			word := cutWord(text)
+			b.WriteString(shapeWord(word, before))
+			before, size = word, len(word)
 		default:
 			b.WriteRune(r)
 		}
 		text = text[size:]
 	}
-	shape := b.String()
-	for len(shape) > maxShape {
-		_, size := utf8.DecodeLastRuneInString(shape)
-		shape = shape[:len(shape)-size]
+	return clip(b.String(), maxShape)
+}
+
+// clip cuts a text to at most n bytes, at a rune's end.
+func clip(s string, n int) string {
+	for len(s) > n {
+		_, size := utf8.DecodeLastRuneInString(s)
+		s = s[:len(s)-size]
 	}
-	return shape
+	return s
 }
 
 // closing is the index after the quote that closes the one text begins with; 0
-// when it stays open. An apostrophe inside a word opens nothing.
+// when it stays open. A quote behind a backslash closes nothing.
 func closing(text string, quote byte) int {
-	end := strings.IndexByte(text[1:], quote)
-	if end < 0 {
-		return 0
+	for i := 1; i < len(text); i++ {
+		switch text[i] {
+		case '\\':
+			i++
+		case quote:
+			return i + 1
+		}
 	}
-	return end + 2
+	return 0
 }
 
 // wordRune says whether r belongs to a word: what holds an identifier, a
@@ -136,27 +158,37 @@ func wordRune(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '-'
 }
 
-func cutWord(text string) (word, rest string) {
-	end := strings.IndexFunc(text, func(r rune) bool { return !wordRune(r) && r != '\'' })
-	if end < 0 {
-		return text, ""
+// cutWord is the word that text begins with. Between two digits a point, a colon
+// or a comma belongs to it, and inside letters an apostrophe does.
+func cutWord(text string) string {
+	end := 0
+	for i := 0; i < len(text); {
+		r, size := utf8.DecodeRuneInString(text[i:])
+		if wordRune(r) {
+			i += size
+			end = i
+			continue
+		}
+		next, _ := utf8.DecodeRuneInString(text[i+size:])
+		last, _ := utf8.DecodeLastRuneInString(text[:i])
+		inNumber := strings.ContainsRune(".:,", r) && unicode.IsDigit(last) && unicode.IsDigit(next)
+		inWord := r == '\'' && unicode.IsLetter(last) && unicode.IsLetter(next)
+		if !inNumber && !inWord {
+			break
+		}
+		i += size
 	}
-	return text[:end], text[end:]
+	return text[:end]
 }
 
-// shapeWord replaces a word that varies: one with a digit in it, or a long run
-// of hex letters.
-func shapeWord(word string) string {
-	if strings.ContainsFunc(word, unicode.IsDigit) && !constantWords[word] {
+// shapeWord replaces a word that varies: one with a digit in it, unless the word
+// before says that it is a code, or a long run of hex letters.
+func shapeWord(word, before string) string {
+	if before == "SQLSTATE" || before == "Error" {
+		return word
+	}
+	if strings.ContainsFunc(word, unicode.IsDigit) || len(word) >= hexWord && strings.Trim(strings.ToLower(word), "abcdef-") == "" {
 		return "#"
 	}
 	return word
-}
-
-// constantWords hold digits and yet name a kind of failure rather than a case
-// of it.
-var constantWords = map[string]bool{
-	"SQLSTATE": true, "HTTP2": true, "http2": true, "UTF-8": true, "utf8": true, "IPv4": true, "IPv6": true,
-	"23505": true, "40001": true, "40P01": true, "1062": true, "1213": true, "OAuth2": true, "S3": true, "EC2": true,
-	"x509": true, "sha256": true, "md5": true, "base64": true,
 }

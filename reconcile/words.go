@@ -21,7 +21,7 @@ func (f *Finding) Message() string {
 	case CodeAppliedOrphaned:
 		return fmt.Sprintf("its effect is applied%s, but its worker is gone (lease ended %s)", f.at(), stamp(f.Task.LeaseExpiresAt))
 	case CodeAppliedWaiting:
-		return fmt.Sprintf("its effect is applied%s, and it waits to run (%s)", f.at(), f.Task.State)
+		return fmt.Sprintf("its effect is applied%s, and it waits to run%s (%s)", f.at(), f.due(), f.Task.State)
 	case CodeAppliedRetry:
 		return fmt.Sprintf("its effect is applied%s, and it will be retried%s", f.at(), f.due())
 	case CodeAppliedArchived:
@@ -139,8 +139,8 @@ func (f *Finding) Action() string {
 	case CodeNoUniqueIndex:
 		return "idemctl doctor"
 	}
-	if f.Task.ID == "" {
-		return ""
+	if f.Task.ID == "" || strings.ContainsRune(f.Task.Queue+f.Task.ID, 0) {
+		return "" // no shell can pass a NUL on
 	}
 	words := "idemctl explain "
 	if strings.HasPrefix(f.Task.Queue, "-") || strings.HasPrefix(f.Task.ID, "-") {
