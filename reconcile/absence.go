@@ -92,6 +92,9 @@ func forgotten(e Evidence, i int, m Moment) Reason {
 	if age.Empty {
 		return ReasonEmptySource
 	}
+	if s.Retention.For <= 0 && age.Oldest.IsZero() {
+		return ReasonNone // nothing is known of its memory
+	}
 	// What another source still holds was written by then.
 	first := firstAttempt(e.Task, e.Rule, m.Now)
 	for _, w := range e.Rule.witnesses() {

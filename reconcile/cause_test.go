@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -124,7 +125,7 @@ func TestCauseKnowsUniqueViolationsOfOtherDriversByTheirText(t *testing.T) {
 	duplicate := []string{
 		`pq: duplicate key value violates unique constraint "payments_event_id_key"`,                         // lib/pq
 		`ERROR #23505 duplicate key value violates unique constraint "payments_event_id_key"`,                // go-pg
-		`FEHLER: doppelter Schlüsselwert verletzt Unique-Constraint »p_key« (SQLSTATE 23505)`,                // pgx, lc_messages=de_DE
+		`FEHLER: doppelter Schlüsselwert verletzt Unique-Constraint »p_key« (SQLSTATE 23505)`,                // pgx with a German server
 		`Error 1062 (23000): Duplicate entry 'evt_1' for key 'payments.event_id'`,                            // go-sql-driver/mysql
 		`Error 1062: Duplicate entry 'evt_1' for key 'event_id'`,                                             // the same before 1.7
 		`UNIQUE constraint failed: payments.event_id`,                                                        // mattn/go-sqlite3
@@ -234,7 +235,7 @@ func causeWorker(duplicate error, begun chan<- struct{}) *asynq.ServeMux {
 		mux.HandleFunc(pattern, func(ctx context.Context, _ *asynq.Task) error { return h(ctx) })
 	}
 	handle("panic", func(context.Context) error { panic("no such account") })
-	handle("runtime panic", func(context.Context) error { var m map[string]int; m["x"] = 1; return nil })
+	handle("runtime panic", func(context.Context) error { return fmt.Errorf("index %d", none()[0]) })
 	handle("timeout", func(ctx context.Context) error { <-ctx.Done(); return nil })
 	handle("cancelled", func(ctx context.Context) error { close(begun); <-ctx.Done(); return nil })
 	handle("bank timeout", func(context.Context) error { return fmt.Errorf("bank: %w", context.DeadlineExceeded) })
@@ -345,3 +346,6 @@ func finished(t *testing.T, s *inspecttest.Server, refs []inspect.Ref) []inspect
 		time.Sleep(20 * time.Millisecond)
 	}
 }
+
+// none is empty, which no compiler and no linter sees at its caller.
+func none() []int { return make([]int, 0, rand.IntN(1)+1)[:0] }

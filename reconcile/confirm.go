@@ -2,7 +2,9 @@ package reconcile
 
 import (
 	"context"
+	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/idemctl/idemctl/inspect"
@@ -32,7 +34,11 @@ func (r *run) confirm(ctx context.Context, b *Bound, suspects []suspect, final b
 			}
 			return
 		}
-		moved, err := r.confirmOnce(ctx, b, suspects, final)
+		look := r.confirmOnce
+		if final && round == 0 {
+			look = r.confirmAbsent // they were read just now
+		}
+		moved, err := look(ctx, b, suspects, final)
 		if err != nil {
 			if ctx.Err() == nil {
 				r.fail(err)
@@ -400,28 +406,60 @@ func (r *run) settle(ctx context.Context) error {
 			return r.index.Noted(ref)&noteDeferred != 0
 		},
 	}
+	work := make(chan second)
+	var workers sync.WaitGroup
+	for range r.opt.Concurrency {
+		workers.Go(func() {
+			for w := range work {
+				r.confirm(ctx, w.rule, w.suspects, true)
+			}
+		})
+	}
+	err := r.collect(ctx, deferred, work)
+	close(work)
+	workers.Wait()
+	return errors.Join(err, ctx.Err())
+}
+
+// second is the second look that tasks of one rule get together.
+type second struct {
+	rule     *Bound
+	suspects []suspect
+}
+
+// collect lists the tasks whose absence was put off.
+func (r *run) collect(ctx context.Context, l inspect.Listing, work chan<- second) error {
 	byRule := map[*Bound][]suspect{}
-	for page, err := range r.queue.Pages(ctx, deferred) {
+	for page, err := range r.queue.Pages(ctx, l) {
 		if err != nil {
 			return err
 		}
 		for _, t := range page {
 			b := r.match(t.Type, t.Queue)
-			if b == nil || gone(t) || !r.inScope(t) {
+			if b == nil || gone(t) || !r.inScope(t) || !r.undefer(t.Ref) {
 				continue
 			}
 			s := suspect{item: item{task: t}, verdict: Verdict{Status: StatusNotApplied}}
+			s.key, s.keyProblem, s.hash = r.keyAgain(b, t)
 			if byRule[b] = append(byRule[b], s); len(byRule[b]) >= confirmSize {
-				r.confirm(ctx, b, byRule[b], true)
+				work <- second{b, byRule[b]}
 				byRule[b] = nil
 			}
 		}
 		r.progress("settling", page)
 	}
 	for b, suspects := range byRule {
-		r.confirm(ctx, b, suspects, true)
+		work <- second{b, suspects}
 	}
-	return ctx.Err()
+	return nil
+}
+
+// undefer takes the mark off a task and says whether it bore one: the listing
+// may show an ID twice.
+func (r *run) undefer(ref inspect.Ref) bool {
+	bits := r.index.Noted(ref)
+	r.index.Note(ref, bits&^noteDeferred)
+	return bits&noteDeferred != 0
 }
 
 func refsOf(suspects []suspect) []inspect.Ref {

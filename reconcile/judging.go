@@ -37,9 +37,38 @@ func (r *run) judge(ctx context.Context, b batch) {
 			suspects = append(suspects, next)
 		}
 	}
-	for len(suspects) > 0 {
+	r.hold(ctx, b.rule, suspects)
+}
+
+// hold keeps suspects until there are enough of one rule to be worth the round
+// trips of a second look, and then gives them that look.
+func (r *run) hold(ctx context.Context, b *Bound, suspects []suspect) {
+	if len(suspects) == 0 {
+		return
+	}
+	r.mu.Lock()
+	held := append(r.held[b], suspects...)
+	var due []suspect
+	if len(held) >= confirmSize {
+		due, held = held, nil
+	}
+	r.held[b] = held
+	r.mu.Unlock()
+	r.confirmAll(ctx, b, due)
+}
+
+// release gives the suspects that are held their second look.
+func (r *run) release(ctx context.Context) {
+	for b, suspects := range r.held {
+		r.confirmAll(ctx, b, suspects)
+	}
+	clear(r.held)
+}
+
+func (r *run) confirmAll(ctx context.Context, b *Bound, suspects []suspect) {
+	for len(suspects) > 0 && ctx.Err() == nil {
 		n := min(confirmSize, len(suspects))
-		r.confirm(ctx, b.rule, suspects[:n], false)
+		r.confirm(ctx, b, suspects[:n], false)
 		suspects = suspects[n:]
 	}
 }

@@ -32,6 +32,7 @@ type run struct {
 	signatures signatureTable
 	colliding  map[uint64]*collision
 	rechecks   []suspect
+	held       map[*Bound][]suspect // seen once, waiting for their second look
 	expected   int
 	findings   int
 	problem    error
@@ -87,6 +88,7 @@ func (r *run) open(ctx context.Context) error {
 	r.index = inspect.NewIndex()
 	r.cases = newTypeTable(r.Auditor)
 	r.colliding = map[uint64]*collision{}
+	r.held = map[*Bound][]suspect{}
 	r.totals = Totals{
 		ByState: map[inspect.State]int{}, ByStatus: map[Status]int{},
 		ByCode: map[Code]int{}, BySeverity: map[Severity]int{},
@@ -206,6 +208,7 @@ func (r *run) list(ctx context.Context) error {
 	err := r.produce(ctx, work)
 	close(work)
 	workers.Wait()
+	r.release(ctx)
 	return errors.Join(err, ctx.Err())
 }
 
@@ -319,7 +322,8 @@ func (s *sorter) send(ctx context.Context, b *batch) {
 	case <-ctx.Done():
 	}
 	s.held -= len(b.items)
-	b.items, b.bytes = nil, 0
+	// The next batch of the rule is likely as large.
+	b.items, b.bytes = make([]item, 0, len(b.items)), 0
 }
 
 func (s *sorter) flush(ctx context.Context) {

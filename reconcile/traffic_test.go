@@ -155,8 +155,15 @@ var faults = []struct {
 	name   string
 	weight int
 }{
-	{"ok", 640}, {"retained", 100}, {"unmarked", 20}, {"before", 80}, {"after", 60},
-	{"panic", 20}, {"slow-commit", 20}, {"zombie", 10}, {"flaky", 50},
+	{"ok", 640},
+	{"retained", 100},
+	{"unmarked", 20},
+	{"before", 80},
+	{"after", 60},
+	{"panic", 20},
+	{"slow-commit", 20},
+	{"zombie", 10},
+	{"flaky", 50},
 }
 
 func pickFault(random *rand.Rand) string {
@@ -354,7 +361,17 @@ func (tr *traffic) kill() {
 	}
 	victim.dead.Store(true)
 	victim.server.Shutdown() // nothing of it reaches Redis any more
-	time.Sleep(zombieLimit + 1500*time.Millisecond)
+	time.Sleep(zombieLimit + 1000*time.Millisecond)
+	taken := tr.taken()
+	time.Sleep(500 * time.Millisecond)
+	for id, queue := range tr.taken() {
+		if taken[id] == queue {
+			tr.expire(queue, id) // it was cut off while it took the task
+			tr.mu.Lock()
+			tr.killed[id] = true
+			tr.mu.Unlock()
+		}
+	}
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
 	for ref, server := range tr.running {
@@ -362,11 +379,36 @@ func (tr *traffic) kill() {
 			continue
 		}
 		queue, id, _ := strings.Cut(ref, " ")
-		tr.w.redis.Client().ZAddXX(context.Background(), "asynq:{"+queue+"}:lease",
-			redis.Z{Score: float64(time.Now().Add(-40 * time.Second).Unix()), Member: id})
+		tr.expire(queue, id)
 		delete(tr.running, ref)
 		tr.killed[id] = true
 	}
+}
+
+// expire moves a lease so far into the past that a recoverer takes the task.
+func (tr *traffic) expire(queue, id string) {
+	tr.w.redis.Client().ZAddXX(context.Background(), "asynq:{"+queue+"}:lease",
+		redis.Z{Score: float64(time.Now().Add(-40 * time.Second).Unix()), Member: id})
+}
+
+// taken are the tasks, by ID with their queue, that have a lease and whose
+// handler was never called, or was and is done.
+func (tr *traffic) taken() map[string]string {
+	taken := map[string]string{}
+	for _, q := range liveQueues {
+		ids, err := tr.w.redis.Client().ZRange(context.Background(), "asynq:{"+q+"}:lease", 0, -1).Result()
+		if err != nil {
+			tr.t.Error(err)
+		}
+		tr.mu.Lock()
+		for _, id := range ids {
+			if _, running := tr.running[q+" "+id]; !running {
+				taken[id] = q
+			}
+		}
+		tr.mu.Unlock()
+	}
+	return taken
 }
 
 // quiet waits until nothing is left to run.

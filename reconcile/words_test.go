@@ -250,7 +250,7 @@ var hostile = []string{
 	"'; touch owned; '", `"; touch owned; "`, `\'; touch owned; \'`, `$'\x27; touch owned`, "a'b", `a\b`, `a"b`, `\`, "'", `'\''`,
 	"~", "~root", "*", "?", "[a]", "{a,b}", "#comment", "!!", "!touch", "a!b", "it's!x", "x\t'!y", "$HOME", "${HOME}", "$1", "%1", "=ls", "@(a|b)",
 	"\x01\x02", "\x7f", "a\rb", "tab\there", "\x1b[31mred\x1b[0m", "\x1b]0;title\x07", "line\nline", "a\n", "\n",
-	"é", "日本語", "‮cba", "\u00a0", "\u2028", "\xff\xfe", "a\xffb'c", "\xe6\x97", "�",
+	"é", "日本語", "\u202ecba", "\u00a0", "\u2028", "\xff\xfe", "a\xffb'c", "\xe6\x97", "�",
 	"\x01f", "\x0aB", "\x1b0", "é1", "\xffA",
 	"-", "--", "-rf", "--config=/tmp/evil.yaml", "--help", "-q",
 }
@@ -285,8 +285,11 @@ func TestActionsAreReadByBashAsTheOneTaskTheyName(t *testing.T) {
 // as another configuration.
 func TestActionsNeverOfferAQueuesTextAsAFlag(t *testing.T) {
 	for _, ref := range []inspect.Ref{
-		{Queue: "default", ID: "--config=/tmp/evil.yaml"}, {Queue: "default", ID: "-h"}, {Queue: "-u", ID: "127.0.0.1:1"},
-		{Queue: "--", ID: "x"}, {Queue: "q", ID: "-"},
+		{Queue: "default", ID: "--config=/tmp/evil.yaml"},
+		{Queue: "default", ID: "-h"},
+		{Queue: "-u", ID: "127.0.0.1:1"},
+		{Queue: "--", ID: "x"},
+		{Queue: "q", ID: "-"},
 	} {
 		f := Finding{Code: CodeLost, Task: inspect.Task{Ref: ref}}
 		words := bashWords(t, "C", []string{f.Action()})[0]

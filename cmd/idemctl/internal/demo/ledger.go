@@ -18,7 +18,7 @@ func (d desk) exec(ctx context.Context, statements ...statement) error {
 	if err != nil {
 		return err
 	}
-	defer tx.Rollback()
+	defer func() { _ = tx.Rollback() }()
 	for _, s := range statements {
 		if _, err := tx.ExecContext(ctx, s.text, s.args...); err != nil {
 			return err
