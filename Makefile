@@ -42,7 +42,7 @@ help: ## list the targets
 
 .PHONY: build
 build: ## build bin/idemctl, static
-	$(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/idemctl
+	$(GO) build -buildvcs=false -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/idemctl
 
 .PHONY: install
 install: build ## build, then copy into PREFIX/bin (/usr/local/bin)

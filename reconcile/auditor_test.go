@@ -397,3 +397,23 @@ func TestExplainGathersBothFactsAndWhatEachChoiceDoes(t *testing.T) {
 		t.Errorf("error %v, want a TaskError", err)
 	}
 }
+
+// A mark that an earlier run left makes the handler skip the work: leaving the
+// task alone loses it.
+func TestExplainCallsNothingSafeWhereAnOldMarkHidesTheWork(t *testing.T) {
+	w := newWorld(t)
+	w.db.Exec(`INSERT INTO processed_tasks VALUES ('monthly', now() - interval '1 day')`)
+	w.redis.Make(inspecttest.Spec{Outcome: inspecttest.Pending, ID: "monthly"})
+	d, err := w.auditor(reconcile.Options{}).Explain(t.Context(), inspect.Ref{Queue: "default", ID: "monthly"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !d.Verdict.Has(reconcile.CodeStaleMark) {
+		t.Fatalf("codes %v, want identity/stale-mark", d.Verdict.Codes)
+	}
+	for _, c := range d.Choices {
+		if c.Safe {
+			t.Errorf("to %s is called safe: %s", c.Verb, c.Outcome)
+		}
+	}
+}

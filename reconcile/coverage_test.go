@@ -206,10 +206,17 @@ func TestCoverageJoinsTheEntriesOfAllQueues(t *testing.T) {
 	r.meet(
 		taskOf("a", "one", "7b0b5f0e-93f1-4ef1-9d4e-0d6a0a4d7d1e", ""),
 		taskOf("a", "two", "8b0b5f0e-93f1-4ef1-9d4e-0d6a0a4d7d1e", "asynq:{two}:unique:a:"),
+		taskOf("a", "three", "own-3", "asynq:{three}:unique:a:"),
+		taskOf("a", "four", "own-4", ""),
+		taskOf("a", "five", "own-5", ""),
 	)
 	r.cover()
 	if len(*out) != 1 || (*out)[0].Code != CodeEntryOnly {
-		t.Errorf("findings = %+v, want one coverage/entry-only", *out)
+		t.Fatalf("findings = %+v, want one coverage/entry-only", *out)
+	}
+	f := (*out)[0]
+	if !strings.Contains(f.Detail, "2 of 5") || !strings.Contains(f.Detail, "3 an ID") || f.TaskCount != 5 || len(f.Queues) != 5 {
+		t.Errorf("detail %q, %d tasks in %v: want 2 of 5 with a lock and 3 with an ID", f.Detail, f.TaskCount, f.Queues)
 	}
 }
 

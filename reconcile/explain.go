@@ -193,6 +193,12 @@ func leave(d *Dossier) Choice {
 	case v.Has(CodeLost), v.Has(CodeUnmarked):
 		c.Outcome += "; the work stays undone"
 		c.Safe = false
+	case v.Has(CodeStaleMark), v.Has(CodeMismatch), v.Has(CodeStaleClaim):
+		c.Outcome += "; a row that is not its own makes its handler skip the work"
+		c.Safe = false
+	case v.Has(CodePartial), v.Has(CodeInDoubt), v.Has(CodeUnknown):
+		c.Outcome += "; nobody can say whether the work is done"
+		c.Safe = false
 	}
 	return c
 }

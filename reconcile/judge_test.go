@@ -634,6 +634,10 @@ func TestAfterFailureIsNotSaidOfTheAttemptThatFollowedIt(t *testing.T) {
 		"archived after it succeeded": with(with(inState(inspect.StateArchived), failedBefore), func(t *inspect.Task) {
 			t.CompletedAt = ago(90 * time.Minute)
 		}),
+		// Neither a graceful shutdown nor an operator leaves a trace of an attempt.
+		"put back by a shutdown": with(with(inState(inspect.StatePending), failedBefore), func(t *inspect.Task) {
+			t.PendingSince = time.Time{}
+		}),
 	}
 	for name, task := range tasks {
 		t.Run(name, func(t *testing.T) {

@@ -17,6 +17,7 @@ func TestShapeHidesWhatVariesFromCaseToCase(t *testing.T) {
 		{"number", "order 17 not found", "order 4711 not found"},
 		{"negative number", "balance is -5", "balance is 1200"},
 		{"number that an error code looks like", "order 1062 not found", "order 1063 not found"},
+		{"number behind a colon", "Error: 17 rows failed", "Error: 18 rows failed"},
 		{"decimal and whole number", "amount 12 is too small", "amount 12.50 is too small"},
 		{"UUID", "task 7b0b5f0e-93f1-4ef1-9d4e-0d6a0a4d7d1e failed", "task 00000000-0000-4000-8000-000000000001 failed"},
 		{"hex", "object 0xc000123abc is gone", "object 0xdeadbeef01 is gone"},

@@ -190,6 +190,21 @@ func TestEveryReasonHasWords(t *testing.T) {
 	}
 }
 
+// What nobody waits for is not named: a task without an end settles only by the
+// operator's word, and one that moves has to be looked at again.
+func TestUnsettledSaysWhatItWaitsFor(t *testing.T) {
+	seen := map[string]Reason{}
+	for _, r := range []Reason{ReasonSettling, ReasonTwin, ReasonWriter, ReasonChanging} {
+		f := plainFinding(CodeUnsettled)
+		f.Reason, f.SettlesAt = r, time.Time{}
+		consequence := f.Consequence()
+		if before, ok := seen[consequence]; ok {
+			t.Errorf("%s and %s both say %q", before, r, consequence)
+		}
+		seen[consequence] = r
+	}
+}
+
 func TestEveryStateSaysWhatComesNext(t *testing.T) {
 	seen := map[string]bool{}
 	for _, s := range inspect.States() {

@@ -158,7 +158,46 @@ func verdictOf(r *reconcile.Report) []verdict {
 	if needsNothing(lines) && r.Complete {
 		return append([]verdict{allWell(r)}, lines...)
 	}
+	if len(lines) > manyLines && r.Complete {
+		return append(headline(r, lines[0].severity), lines...)
+	}
 	return lines
+}
+
+// manyLines is how many lines of a verdict can be taken in at a glance.
+const manyLines = 4
+
+// headline puts the night's two questions into one line, where there is more to
+// say than can be taken in at a glance: what of the archive may be run again, and
+// what is about to go wrong by itself.
+func headline(r *reconcile.Report, worst reconcile.Severity) []verdict {
+	t := &r.Totals
+	var archived []string
+	for _, part := range []struct {
+		code reconcile.Code
+		text string
+	}{
+		{reconcile.CodeAppliedArchived, "took effect"},
+		{reconcile.CodeLost, "lost"},
+		{reconcile.CodeUnknown, "unknown"},
+	} {
+		if n := t.ByCode[part.code]; n > 0 {
+			archived = append(archived, count(n)+" "+part.text)
+		}
+	}
+	var text string
+	if len(archived) > 0 {
+		text = fmt.Sprintf("Of %s: %s.",
+			plural(t.ByState[inspect.StateArchived], "archived task", "archived tasks"), strings.Join(archived, ", "))
+	}
+	repeats := t.ByCode[reconcile.CodeAppliedRetry] + t.ByCode[reconcile.CodeAppliedWaiting] + t.ByCode[reconcile.CodeAppliedOrphaned]
+	if repeats > 0 {
+		text = strings.TrimSpace(text + " " + plural(repeats, "task is", "tasks are") + " about to repeat finished work.")
+	}
+	if text == "" {
+		return nil
+	}
+	return []verdict{{severity: worst, text: text}}
 }
 
 // incomplete says that a report is not whole, and why.
