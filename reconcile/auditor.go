@@ -37,7 +37,8 @@ type Options struct {
 	// ConfirmAfter is how long applied and active must persist to be reported;
 	// 0 means DefaultConfirmAfter.
 	ConfirmAfter time.Duration
-	// PageSize, 0: adapted. Concurrency: lookups in flight, 0: 2.
+	// PageSize, 0: adapted. Concurrency: lookups in flight, 0: 4, which hides
+	// the round trips of a ledger that is not on this machine.
 	PageSize    int
 	Concurrency int
 	// Where filters what is reported; nil: all of it.
@@ -92,7 +93,7 @@ func (e *QueueError) Unwrap() error { return ErrUnknownQueue }
 // NewAuditor compiles the rules. Nothing is read yet.
 func NewAuditor(queue Tasks, opt Options) (*Auditor, error) {
 	if opt.Concurrency <= 0 {
-		opt.Concurrency = 2
+		opt.Concurrency = 4
 	}
 	if opt.ConfirmAfter <= 0 {
 		opt.ConfirmAfter = DefaultConfirmAfter

@@ -39,7 +39,7 @@ func connectionFlags(cmd *cobra.Command) {
 func loadFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.Int("page-size", 0, "tasks a page (0: adapt, at most 500)")
-	f.Int("concurrency", 2, "ledger lookups in flight")
+	f.Int("concurrency", 4, "ledger lookups in flight")
 	f.Float64("rate", 0, "most tasks a second to read (0: no limit)")
 }
 
