@@ -139,10 +139,16 @@ func (r *run) cover() {
 		return cmp.Or(cmp.Compare(a.taskType, b.taskType), cmp.Compare(ruleNumber(a.rule), ruleNumber(b.rule)))
 	})
 	now := r.now()
+	r.mu.Lock()
+	partial := r.problem != nil
+	r.mu.Unlock()
 	for _, k := range keys {
 		c := merged[k]
 		slices.Sort(queues[k])
 		for _, code := range c.coverage() {
+			if code == CodeExitOnly && partial {
+				continue // a task that was not read may have what these lack
+			}
 			f := Finding{
 				Code: code, Severity: code.Severity(), Queues: queues[k], TaskCount: c.tasks,
 				Task:   inspect.Task{Type: k.taskType},

@@ -230,10 +230,16 @@ func (r *run) produce(ctx context.Context, work chan<- batch) error {
 			}
 		}
 		r.progress("listing", page)
+		if time.Since(s.flushed) >= flushInterval {
+			s.flush(ctx) // slow listings are judged as they go, too
+		}
 	}
 	s.flush(ctx)
 	return nil
 }
+
+// flushInterval is how long a task that was listed waits for company at most.
+const flushInterval = time.Second
 
 // pages is the listing, or, for a few tasks named by ID whose keys nobody else
 // can bear, those tasks alone.
@@ -293,10 +299,11 @@ type sorter struct {
 	work    chan<- batch
 	batches map[*Bound]*batch
 	held    int
+	flushed time.Time // when all batches were last sent
 }
 
 func newSorter(work chan<- batch) *sorter {
-	return &sorter{work: work, batches: map[*Bound]*batch{}}
+	return &sorter{work: work, batches: map[*Bound]*batch{}, flushed: time.Now()}
 }
 
 func (s *sorter) put(ctx context.Context, rule *Bound, it item) {
@@ -333,6 +340,7 @@ func (s *sorter) flush(ctx context.Context) {
 	for _, b := range s.batches {
 		s.send(ctx, b)
 	}
+	s.flushed = time.Now()
 }
 
 // fail notes the first reason why the audit is not complete.
