@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/clipperhouse/displaywidth"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/idemctl/idemctl/config"
@@ -19,8 +20,17 @@ import (
 // inProcess runs one command line without a terminal and gives what it printed.
 func inProcess(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
+	return onTerminal(t, 0, args...)
+}
+
+// onTerminal is inProcess on a terminal of so many columns; 0 is no terminal.
+func onTerminal(t *testing.T, columns int, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
 	var out, errs bytes.Buffer
-	s := &streams{in: strings.NewReader(""), out: &out, err: &errs, width: func() int { return 0 }, now: time.Now}
+	s := &streams{
+		in: strings.NewReader(""), out: &out, err: &errs, outTerminal: columns > 0,
+		width: func() int { return columns }, now: time.Now,
+	}
 	env := config.Environment{
 		LookupEnv: func(string) (string, bool) { return "", false },
 		Home:      t.TempDir(), ReadFile: os.ReadFile,
@@ -91,5 +101,25 @@ func TestDemoRunsAnyCommandOnTheLaboratory(t *testing.T) {
 	}
 	if code, _, errs := inProcess(t, "demo", "demo"); code != exitUsage {
 		t.Errorf("a demo of the demo: exit code %d, want %d; stderr %q", code, exitUsage, errs)
+	}
+}
+
+// A terminal gets a report that opens with the answer and fits its columns,
+// whatever texts the night has left in the queues.
+func TestDemoFitsTheTerminal(t *testing.T) {
+	for _, columns := range []int{80, 160} {
+		_, out, errs := onTerminal(t, columns, "demo", "--no-color", "audit")
+		lines := strings.Split(out, "\n")
+		if !strings.Contains(lines[0], "Of 15 archived tasks: 4 took effect, 2 lost, 2 unknown.") {
+			t.Errorf("at %d columns the report opens with %q; stderr:\n%s", columns, lines[0], errs)
+		}
+		for _, line := range lines {
+			if n := displaywidth.String(line); n > columns {
+				t.Errorf("%d of %d columns: %q", n, columns, line)
+			}
+		}
+		if !strings.Contains(out, "idemctl explain ") {
+			t.Error("no command to type next")
+		}
 	}
 }
