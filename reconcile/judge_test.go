@@ -504,6 +504,10 @@ func TestStaleClaimTakesTheYoungestClaim(t *testing.T) {
 	if v := Judge(e, Moment{Now: noon}); v.Has(CodeStaleClaim) {
 		t.Errorf("codes = %v although a claim of the key is a minute old", v.Codes)
 	}
+	e = evidence(bound(t, paymentRule()), inState(inspect.StateArchived), claimedAt(ago(time.Hour)), Row{Count: 1})
+	if v := Judge(e, Moment{Now: noon}); v.Has(CodeStaleClaim) {
+		t.Errorf("codes = %v although nobody knows how old the other claim is", v.Codes)
+	}
 }
 
 func TestStaleClaimIgnoresInboxRows(t *testing.T) {

@@ -121,10 +121,11 @@ func attribute(e Evidence, v Verdict, m Moment) Attribution {
 }
 
 // triedSince says whether an attempt may have followed the last failure: one
-// under way, or one that succeeded.
+// under way, one that succeeded, or one that a shutdown put back into pending
+// without a trace (asynq rdb.go: Requeue).
 func triedSince(t inspect.Task) bool {
-	return t.State == inspect.StateActive || t.State == inspect.StateCompleted ||
-		t.State == inspect.StateArchived && archivedAfterSuccess(t)
+	return t.State == inspect.StateActive || t.State == inspect.StatePending ||
+		t.State == inspect.StateCompleted || t.State == inspect.StateArchived && archivedAfterSuccess(t)
 }
 
 // enqueuedAt is when the task was enqueued, where that can be known: of a task

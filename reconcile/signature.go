@@ -123,6 +123,9 @@ func Shape(text string) string {
 			before, size = word, len(word)
 		default:
 			b.WriteRune(r)
+			if r != ' ' {
+				before = ""
+			}
 		}
 		text = text[size:]
 	}

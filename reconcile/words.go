@@ -91,10 +91,7 @@ func (f *Finding) Consequence() string {
 	case CodeLost:
 		return "the work is not done and nothing will do it; a row can still appear if an attempt outlives the settle time"
 	case CodeUnsettled:
-		if !f.SettlesAt.IsZero() {
-			return "it can be judged after " + stamp(f.SettlesAt)
-		}
-		return "it can be judged when the other one is done"
+		return f.waitsFor()
 	case CodeUnmarked:
 		return "either the work was lost in silence, or the handler writes no mark and every second run will repeat it"
 	case CodeInDoubt, CodeUnknown:
@@ -206,6 +203,21 @@ func (f *Finding) why() string {
 		return f.Reason.Words() + " (" + f.Detail + ")"
 	}
 	return f.Reason.Words()
+}
+
+// waitsFor says when an unsettled effect can be judged.
+func (f *Finding) waitsFor() string {
+	switch {
+	case !f.SettlesAt.IsZero():
+		return "it can be judged after " + stamp(f.SettlesAt)
+	case f.Reason == ReasonTwin:
+		return "it can be judged when the other task of its key is done"
+	case f.Reason == ReasonWriter:
+		return "it can be judged when that transaction has ended"
+	case f.Reason == ReasonChanging:
+		return "it can be judged when it has come to rest"
+	}
+	return "it cannot be judged: its attempts have no end that is known"
 }
 
 func (f *Finding) unsettled() string { return f.Reason.Words() }

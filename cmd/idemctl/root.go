@@ -40,10 +40,18 @@ func systemEnvironment() config.Environment { return config.Machine() }
 // run is the whole program but for os.Exit, so that deferred work is done and
 // tests can call it. It never panics on bad input.
 func run(args []string, s *streams, env config.Environment) int {
+	if _, set := env.LookupEnv("GOGC"); !set {
+		debug.SetGCPercent(memoryPercent)
+	}
 	ctx, stop := interruptible(context.Background())
 	defer stop()
 	return execute(ctx, args, s, env)
 }
+
+// memoryPercent is how much garbage may lie about beside what is in use: an audit
+// of 100,000 tasks, half of them findings, then stays below 64 MiB for about 8 %
+// more CPU than at Go's default of 100.
+const memoryPercent = 60
 
 // execute runs one command line under ctx.
 func execute(ctx context.Context, args []string, s *streams, env config.Environment) int {
