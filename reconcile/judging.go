@@ -47,12 +47,12 @@ func (r *run) hold(ctx context.Context, b *Bound, suspects []suspect) {
 		return
 	}
 	r.mu.Lock()
-	held := append(r.held[b], suspects...)
+	r.held[b] = append(r.held[b], suspects...)
 	var due []suspect
-	if len(held) >= confirmSize {
-		due, held = held, nil
+	if len(r.held[b]) >= confirmSize {
+		due = r.held[b]
+		delete(r.held, b)
 	}
-	r.held[b] = held
 	r.mu.Unlock()
 	r.confirmAll(ctx, b, due)
 }
