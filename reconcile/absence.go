@@ -129,13 +129,18 @@ func firstAttempt(t inspect.Task, b *Bound, now time.Time) time.Time {
 		_, longest := b.delays.Bounds(n)
 		life += longest.Seconds()
 	}
+	if more := retried - maxCountedRetries; more > 0 {
+		_, longest := b.delays.Bounds(retried)
+		life += float64(more) * longest.Seconds()
+	}
 	life = min(life, maxLife.Seconds())
 	return first.Add(-time.Duration(life * float64(time.Second)))
 }
 
 const (
-	// maxCountedRetries bounds the sum above: a message may claim any count.
-	maxCountedRetries = 10_000
+	// maxCountedRetries bounds how many delays are summed one by one: a message
+	// may claim any count. Those beyond are taken for as long as the last.
+	maxCountedRetries = 1000
 	// maxLife keeps the estimate inside time.Duration.
 	maxLife = 200 * 365 * 24 * time.Hour
 )

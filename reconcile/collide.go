@@ -13,7 +13,9 @@ import (
 // the listing; the first of them is found by a second look.
 type collision struct {
 	members map[inspect.Ref]member
-	count   int // members seen, also those beyond MaxTasks
+	// count is how many there are: those the listing met, and the first, which it
+	// met before it could know.
+	count int
 }
 
 type member struct {
@@ -34,23 +36,28 @@ func (r *run) collided(rule *Bound, it item, _ keyCounts) {
 		if len(r.colliding) >= maxCollisions {
 			return
 		}
-		c = &collision{members: map[inspect.Ref]member{}}
+		c = &collision{members: map[inspect.Ref]member{}, count: 1}
 		r.colliding[it.hash] = c
 	}
-	c.add(rule, it)
+	if c.add(rule, it) {
+		c.count++
+	}
 }
 
-func (c *collision) add(rule *Bound, it item) {
-	if _, known := c.members[it.task.Ref]; known || len(c.members) >= MaxTasks {
-		if !known {
-			c.count++
-		}
-		return
+// add keeps a member, as long as there is room, and says whether it is new.
+func (c *collision) add(rule *Bound, it item) bool {
+	if _, known := c.members[it.task.Ref]; known {
+		return false
 	}
-	it.task.Payload = nil // the key is all that is needed of it
-	c.members[it.task.Ref] = member{task: it.task, rule: rule, key: it.key}
-	c.count++
+	if len(c.members) < MaxTasks {
+		it.task.Payload = nil // the key is all that is needed of it
+		c.members[it.task.Ref] = member{task: it.task, rule: rule, key: it.key}
+	}
+	return true
 }
+
+// beyond is how many members were seen and not kept.
+func (c *collision) beyond() int { return max(0, c.count-len(c.members)) }
 
 // collide finds all members of the keys that seemed to collide and tells the
 // collisions that are real and still stand.
@@ -131,27 +138,27 @@ func (r *run) tellCollision(ctx context.Context, c *collision) error {
 		groups[m.rule.canonical(key)] = append(groups[m.rule.canonical(key)], m)
 	}
 	for _, group := range groups {
-		r.tellShared(group, c.count, now)
-		r.tellColliding(group, c.count, now)
+		r.tellShared(group, c.beyond(), now)
+		r.tellColliding(group, c.beyond(), now)
 	}
 	return nil
 }
 
 // tellShared reports one task ID in two queues whose rules key one source by
 // the bare ID.
-func (r *run) tellShared(group []member, count int, now time.Time) {
+func (r *run) tellShared(group []member, beyond int, now time.Time) {
 	var shared []member
 	for _, m := range group {
 		if m.rule.key.TaskID() && meets(m, group, func(o member) bool { return o.task.Queue != m.task.Queue && o.rule.key.TaskID() }) {
 			shared = append(shared, m)
 		}
 	}
-	r.tellGroup(CodeIDShared, shared, count, now)
+	r.tellGroup(CodeIDShared, shared, beyond, now)
 }
 
 // tellColliding reports unfinished tasks of one key. Where the key is one ID in
 // two queues, id-shared says it.
-func (r *run) tellColliding(group []member, count int, now time.Time) {
+func (r *run) tellColliding(group []member, beyond int, now time.Time) {
 	var colliding []member
 	for _, m := range group {
 		unfinished := m.task.State.Unfinished()
@@ -162,7 +169,7 @@ func (r *run) tellColliding(group []member, count int, now time.Time) {
 			colliding = append(colliding, m)
 		}
 	}
-	r.tellGroup(CodeKeyCollision, colliding, count, now)
+	r.tellGroup(CodeKeyCollision, colliding, beyond, now)
 }
 
 // meets says whether m shares a source with another member that passes.
@@ -173,7 +180,7 @@ func meets(m member, group []member, pass func(member) bool) bool {
 }
 
 // tellGroup reports a group on its oldest task, if any task of it is in scope.
-func (r *run) tellGroup(code Code, group []member, count int, now time.Time) {
+func (r *run) tellGroup(code Code, group []member, beyond int, now time.Time) {
 	if len(group) < 2 || !slices.ContainsFunc(group, func(m member) bool { return r.inScope(m.task) }) {
 		return
 	}
@@ -187,7 +194,7 @@ func (r *run) tellGroup(code Code, group []member, count int, now time.Time) {
 	oldest := group[0]
 	f := Finding{
 		Code: code, Severity: code.Severity(), Task: oldest.task, Key: oldest.key,
-		Cause: CauseOf(oldest.task), TaskCount: max(len(group), count), ConfirmedAt: now,
+		Cause: CauseOf(oldest.task), TaskCount: len(group) + beyond, ConfirmedAt: now,
 	}
 	for _, m := range group {
 		f.Tasks = append(f.Tasks, m.task.Ref)

@@ -49,7 +49,7 @@ func settledOr(e Evidence, v *Verdict, m Moment, settled Code) Code {
 		}
 	case m.Twin:
 		v.Reason = ReasonTwin
-	case !m.Writer.IsZero() && m.Writer.Sub(last) < sum(v.Settle, m.Skew):
+	case !m.Writer.IsZero() && m.Writer.Sub(last) < wait:
 		v.Reason = ReasonWriter
 	default:
 		return settled
