@@ -17,7 +17,7 @@ func TestAuditWorksForARedisUserWhoMayOnlyRead(t *testing.T) {
 		inspecttest.Spec{Outcome: inspecttest.Active, ID: "b"},
 		inspecttest.Spec{Outcome: inspecttest.Aggregating, ID: "c"},
 	)
-	user := server.AddUser("reader", "hunter2", "~asynq:* resetchannels -@all +@read +ping +info +time +client|setname")
+	user := server.AddUser("reader", "hunter2", "~asynq:* resetchannels -@all +@read +ping +select +info +time +client|setname")
 	for _, args := range [][]string{
 		{"audit", "--fail-on", "none"}, {"tasks"}, {"explain", "default", "b"},
 	} {
