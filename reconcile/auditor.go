@@ -136,6 +136,9 @@ func ImplicitRule(ledger string) Rule {
 // or Prepare has succeeded.
 func (a *Auditor) Rules() []*Bound { return a.rules }
 
+// Filter is the auditor's own; nil when it has none.
+func (a *Auditor) Filter() *Filter { return a.opt.Where }
+
 // match is the first rule that speaks of the type and queue; nil when none does.
 func (a *Auditor) match(taskType, queue string) *Bound {
 	for _, b := range a.rules {

@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/idemctl/idemctl/inspect"
@@ -196,11 +197,19 @@ func leave(d *Dossier) Choice {
 	case v.Has(CodeStaleMark), v.Has(CodeMismatch), v.Has(CodeStaleClaim):
 		c.Outcome += "; a row that is not its own makes its handler skip the work"
 		c.Safe = false
-	case v.Has(CodePartial), v.Has(CodeInDoubt), v.Has(CodeUnknown):
+	case v.Has(CodePartial), v.Has(CodeInDoubt), v.Status == StatusUnknown:
 		c.Outcome += "; nobody can say whether the work is done"
+		c.Safe = false
+	case d.found(CodeIDShared), d.found(CodeKeyCollision):
+		c.Outcome += "; another task of the same key makes this one look done, or the other way round"
 		c.Safe = false
 	}
 	return c
+}
+
+// found says whether the code is among the dossier's findings.
+func (d *Dossier) found(code Code) bool {
+	return slices.ContainsFunc(d.Findings, func(f Finding) bool { return f.Code == code })
 }
 
 func rerun(d *Dossier) Choice {
@@ -213,7 +222,11 @@ func rerun(d *Dossier) Choice {
 	attempts := max(1, t.MaxRetry-t.Retried+1)
 	budget := fmt.Sprintf("it gets %s", plural(attempts, "attempt"))
 	switch {
-	case v.Has(CodeLost) || v.Has(CodeUnmarked):
+	case v.Has(CodeMismatch):
+		c.Outcome = budget + "; its handler finds a row that is not its own, and skips the work"
+	case v.Has(CodeUnmarked):
+		c.Outcome = budget + "; that does the work if it was lost, and repeats it if the handler writes no mark"
+	case v.Has(CodeLost):
 		c.Outcome = budget + "; the work is done if one succeeds"
 		c.Safe = true
 	case v.Has(CodeParked):
@@ -241,6 +254,10 @@ func remove(d *Dossier) Choice {
 	if v.Status == StatusApplied && !v.Has(CodeMismatch) && !v.Has(CodeStaleMark) && !v.Has(CodeDuplicated) {
 		c.Outcome += "; its effect is applied, so that nothing is lost"
 		c.Safe = true
+		return c
+	}
+	if v.Has(CodeDuplicated) {
+		c.Outcome += "; its effect stays, as often as it is there"
 		return c
 	}
 	c.Outcome += "; the work is lost if it was not done"

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/expr-lang/expr"
@@ -19,6 +20,21 @@ type Filter struct {
 	text    string
 	program *vm.Program
 	payload bool
+
+	mu       sync.Mutex
+	failures int
+	failure  error
+}
+
+// Failures is for how many subjects the expression could not be evaluated, and
+// the first reason.
+func (f *Filter) Failures() (int, error) {
+	if f == nil {
+		return 0, nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.failures, f.failure
 }
 
 // Subject is what a filter looks at: a finding or a judged task.
@@ -94,14 +110,20 @@ func (f *Filter) String() string {
 }
 
 // Passes says whether the subject is wanted. An expression that cannot be
-// evaluated for it, such as one on a payload member that is not there, does not
-// pass.
+// evaluated for it, such as one that compares a text with a number, does not
+// pass; Failures counts those.
 func (f *Filter) Passes(s Subject) bool {
 	if f == nil {
 		return true
 	}
 	value, err := expr.Run(f.program, f.env(s))
 	if err != nil {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.failures++
+		if f.failure == nil {
+			f.failure = fmt.Errorf("filter %q: %s", f.text, firstLine(err))
+		}
 		return false
 	}
 	passes, _ := value.(bool)

@@ -54,6 +54,7 @@ type Report struct {
 	StartedAt  time.Time // Redis clock
 	FinishedAt time.Time
 	Scope      Scope
+	Filter     string   // the filter that findings had to pass; "" is none
 	Queues     []string // the queues read, sorted
 	States     []inspect.State
 	Totals     Totals

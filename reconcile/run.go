@@ -384,7 +384,7 @@ func (r *run) report(ctx context.Context) Report {
 	rep := Report{
 		Complete: r.problem == nil, Problem: r.problem,
 		StartedAt: r.started, FinishedAt: finished,
-		Scope: r.opt.Scope, Queues: r.queues, States: r.states,
+		Scope: r.opt.Scope, Filter: r.opt.Where.String(), Queues: r.queues, States: r.states,
 		Totals: r.totals, Rules: r.cases.uses(), Skew: r.clocks.skew,
 	}
 	rep.Signatures, rep.SignaturesCut = r.signatures.sorted()

@@ -116,6 +116,8 @@ func attribute(e Evidence, v Verdict, m Moment) Attribution {
 		return AttributionEarlier
 	case at.Before(start.Add(m.Skew)):
 		return AttributionUnknown
+	case v.Cause == CauseDuplicate:
+		return AttributionUnknown // the last attempt found the row there
 	}
 	return AttributionLast
 }

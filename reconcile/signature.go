@@ -45,7 +45,9 @@ func (s *signatureTable) add(f Finding) {
 		g = &Signature{Type: key.taskType, Cause: key.cause, Text: key.text, Codes: map[Code]int{}, Example: f.Task.Ref}
 		s.groups[key] = g
 	}
-	g.Count++
+	if f.Code != CodeDuplicated {
+		g.Count++ // that one stands beside another finding on the same task
+	}
 	g.Codes[f.Code]++
 	g.Severity = max(g.Severity, f.Severity)
 	g.span(f.Task.LastFailedAt)

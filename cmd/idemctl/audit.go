@@ -123,7 +123,21 @@ func (o *auditOptions) once(ctx context.Context, s *session, a *reconcile.Audito
 	if err := out.Close(report, header); err != nil {
 		return fmt.Errorf("writing results: %w", err)
 	}
-	return judgeReport(report, failOn)
+	return o.filtered(a, judgeReport(report, failOn))
+}
+
+// filtered warns of a filter that could not be evaluated everywhere, and keeps
+// such an audit from ending as if nothing had been found.
+func (p *program) filtered(a *reconcile.Auditor, end error) error {
+	n, err := a.Filter().Failures()
+	if n == 0 {
+		return end
+	}
+	p.log.warnf("%v (for %d findings or tasks, which are left out)", err, n)
+	if end == nil {
+		return outcome(exitIncomplete)
+	}
+	return end
 }
 
 // judgeReport is how a report ends the command.

@@ -39,7 +39,10 @@ Exit codes: 0 all is well, 1 something is wrong or doubtful, 2 configuration,
 				asked: map[string]bool{}, kinds: map[string]string{},
 			}
 			d.examine(ctx)
-			return d.print(format)
+			if err := d.print(format); err == nil || ctx.Err() == nil {
+				return err
+			}
+			return outcome(exitIncomplete) // interrupted or timed out: the rest was not looked at
 		},
 	}
 	connectionFlags(cmd)

@@ -172,7 +172,11 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	if cmd.HasSubCommands() {
 		return unknownCommand(cmd, args[0])
 	}
-	return &usageError{err: errors.New("unexpected argument " + args[0]), hint: cmd.CommandPath() + " --help"}
+	hint := cmd.CommandPath() + " --help"
+	if f := cmd.Flags().Lookup("watch"); f != nil && f.Changed {
+		hint = "an interval is written --watch=" + args[0]
+	}
+	return &usageError{err: errors.New("unexpected argument " + args[0]), hint: hint}
 }
 
 // exactArgs wants the named arguments.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -63,6 +64,9 @@ func (p *program) settings(cmd *cobra.Command) (*config.Settings, error) {
 			}
 		}
 	}
+	if err := checkBounds(cmd); err != nil {
+		return nil, err
+	}
 	if err := p.log.open(p.shared); err != nil {
 		return nil, err
 	}
@@ -73,6 +77,27 @@ func (p *program) settings(cmd *cobra.Command) (*config.Settings, error) {
 		p.log.debugf("configuration %s, context %q", s.File, s.Context.Name.Value)
 	}
 	return s, nil
+}
+
+// bounds are what numeric flags may be. NaN is in none.
+var bounds = map[string][2]float64{
+	"concurrency": {1, 64}, "page-size": {0, 5000}, "rate": {0, 1e9}, "limit": {-1, 1e9}, "db": {0, 1e6},
+}
+
+// checkBounds refuses numbers and times that make no sense.
+func checkBounds(cmd *cobra.Command) (err error) {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if b, ok := bounds[f.Name]; ok && err == nil {
+			n, parseErr := strconv.ParseFloat(f.Value.String(), 64)
+			if parseErr != nil || !(n >= b[0] && n <= b[1]) {
+				err = usagef("--%s %s: expected a number from %.0f to %.0f", f.Name, f.Value, b[0], b[1])
+			}
+		}
+		if d, parseErr := time.ParseDuration(f.Value.String()); f.Value.Type() == "duration" && parseErr == nil && d < 0 && err == nil {
+			err = usagef("--%s %s: expected a time that is not negative", f.Name, f.Value)
+		}
+	})
+	return err
 }
 
 // flagValues is what an operator gave for a flag, in order.

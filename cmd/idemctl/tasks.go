@@ -82,7 +82,7 @@ func (o *tasksOptions) run(ctx context.Context, cmd *cobra.Command) error {
 	if !report.Complete {
 		return outcome(exitIncomplete)
 	}
-	return nil
+	return o.filtered(a, nil)
 }
 
 // progressOnly minds no findings.

@@ -51,7 +51,14 @@ func (b *base) dossierText(d *reconcile.Dossier) error {
 }
 
 func (p *page) dossierVerdict(d *reconcile.Dossier) {
-	if len(d.Findings) == 0 {
+	switch {
+	case len(d.Findings) > 0:
+	case d.Verdict.Status == reconcile.StatusUnknown:
+		p.verdict([]verdict{{
+			severity: reconcile.SeverityWarning,
+			text:     "Nothing can be said of its effect: " + Visible(d.Verdict.Reason.Words()) + ".",
+		}})
+	default:
 		p.verdict([]verdict{{text: "No finding: task and ledger do not contradict each other."}})
 	}
 	for i := range d.Findings {

@@ -252,6 +252,8 @@ func allWell(r *reconcile.Report) verdict {
 		within = " in this selection"
 	}
 	switch {
+	case r.Filter != "" && t.Tasks > 0:
+		return verdict{text: fmt.Sprintf("No finding passes the filter; %s read.", plural(t.Tasks, "task was", "tasks were"))}
 	case t.Tasks == 0 && within != "":
 		return verdict{text: "Nothing to reconcile: no task is in this selection."}
 	case t.Tasks == 0 && len(r.Queues) == 0:
