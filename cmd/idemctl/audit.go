@@ -123,7 +123,19 @@ func (o *auditOptions) once(ctx context.Context, s *session, a *reconcile.Audito
 	if err := out.Close(report, header); err != nil {
 		return fmt.Errorf("writing results: %w", err)
 	}
+	o.nothingRead(report)
 	return o.filtered(a, judgeReport(report, failOn))
+}
+
+// nothingRead warns where a result is empty because nothing was looked at.
+func (p *program) nothingRead(r reconcile.Report) {
+	switch {
+	case r.Totals.Tasks > 0:
+	case len(r.Queues) == 0:
+		p.log.warnf("Redis knows no queue: is this the right server and database (--uri, --db)?")
+	case r.Scope.Narrowed():
+		p.log.warnf("no task is in this selection: are -q, -s, -t and -i as they were meant?")
+	}
 }
 
 // filtered warns of a filter that could not be evaluated everywhere, and keeps

@@ -82,6 +82,7 @@ func (o *tasksOptions) run(ctx context.Context, cmd *cobra.Command) error {
 	if !report.Complete {
 		return outcome(exitIncomplete)
 	}
+	o.nothingRead(report)
 	return o.filtered(a, nil)
 }
 
