@@ -41,7 +41,7 @@ type member struct {
 }
 
 const (
-	// idStep is how many IDs one command reads: some 100 µs of Redis's time.
+	// idStep is how many IDs one command reads: about a millisecond with scores of Redis's time.
 	idStep = 1000
 	// activeStep is more, so that the active list, from whose middle workers
 	// remove, is nearly always read by one command.
