@@ -41,7 +41,7 @@ type member struct {
 }
 
 const (
-	// idStep is how many IDs one command reads: about a millisecond with scores of Redis's time.
+	// idStep is how many IDs one command reads: about a millisecond of Redis's time, most of it for the scores.
 	idStep = 1000
 	// activeStep is more, so that the active list, from whose middle workers
 	// remove, is nearly always read by one command.
