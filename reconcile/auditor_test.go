@@ -226,6 +226,12 @@ func TestAuditFindsOneIDInTwoQueues(t *testing.T) {
 	if slices.Contains(got, "same identity/key-collision") {
 		t.Errorf("findings %q say key-collision beside id-shared", got)
 	}
+	t.Run("probed where only the archive is listed", func(t *testing.T) {
+		got, _, _ := w.audit(reconcile.Options{Scope: reconcile.Scope{States: []inspect.State{inspect.StateArchived}}})
+		if !slices.Contains(got, "same effect/unsettled") || slices.Contains(got, "same effect/lost") {
+			t.Errorf("findings %q: the twin in retry was not seen", got)
+		}
+	})
 	t.Run("probed from a narrowed audit", func(t *testing.T) {
 		got, _, _ := w.audit(reconcile.Options{Scope: reconcile.Scope{Queues: []string{"a"}}})
 		if !slices.Contains(got, "same effect/unsettled") || slices.Contains(got, "same effect/lost") {

@@ -193,15 +193,22 @@ func (r *run) activeTwins(ctx context.Context, b *Bound, m *moment) error {
 }
 
 // probe asks the other queues for tasks of the same ID, where IDs are the keys
-// of one source: the key table knows only the queues in scope.
+// of one source: the key table knows only the queues and states that were listed.
 func (r *run) probe(ctx context.Context, b *Bound, suspects []suspect, m *moment) error {
-	if !b.key.TaskID() || len(r.others) == 0 {
+	queues := r.others
+	if len(r.opt.Scope.States) > 0 {
+		queues = append(slices.Clone(r.others), r.queues...)
+	}
+	if !b.key.TaskID() || len(queues) == 0 {
 		return nil
 	}
 	var refs []inspect.Ref
 	var owners []inspect.Ref
 	for _, s := range suspects {
-		for _, q := range r.others {
+		for _, q := range queues {
+			if q == s.task.Queue {
+				continue
+			}
 			refs = append(refs, inspect.Ref{Queue: q, ID: s.task.ID})
 			owners = append(owners, s.task.Ref)
 		}
