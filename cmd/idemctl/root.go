@@ -128,6 +128,7 @@ nothing was written. It only reads.`,
 		return &usageError{err: err, hint: cmd.CommandPath() + " --help"}
 	})
 	root.SetGlobalNormalizationFunc(dashes)
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 80"))
 	root.CompletionOptions.HiddenDefaultCmd = false
 	flags := root.PersistentFlags()
 	flags.String("config", "", "configuration `FILE` (default $XDG_CONFIG_HOME/idemctl/config.yaml)")
