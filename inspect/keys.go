@@ -39,6 +39,9 @@ func (k keys) paused() string          { return k.prefix + "paused" }
 // aggregating task is in a group instead.
 func (k keys) of(s State) string { return k.prefix + s.String() }
 
+// TaskKey is the key of a task's hash (internal/base/base.go: TaskKey).
+func TaskKey(r Ref) string { return keysOf(r.Queue).task(r.ID) }
+
 // UniqueKey is the uniqueness lock that asynq gives a task of this type and
 // payload (internal/base/base.go: UniqueKey). A nil payload and an empty one
 // have different locks. Headers, options and the task ID play no part.

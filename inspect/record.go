@@ -86,17 +86,27 @@ func (r record) gone() bool {
 	return r.result.Val() == 0
 }
 
+// has says whether the hash has the field, be it empty.
+func (r record) has(field int) bool {
+	v := r.fields.Val()
+	return field < len(v) && v[field] != nil
+}
+
 // task reads the answer. A hash without a message, or with one that cannot be
-// decoded, gives a task with DefectUndecodable and the other fields.
+// decoded, gives a task with DefectUndecodable and the other fields; one with a
+// result alone, DefectResultOnly.
 func (r record) task(names *interner) Task {
 	t := Task{Ref: r.ref}
 	if r.gone() {
 		t.Defect = DefectDangling
 		return t
 	}
-	if msg := r.text(recordMsg); msg != "" {
+	switch msg := r.text(recordMsg); {
+	case msg != "":
 		names.fill(&t, []byte(msg))
-	} else {
+	case !r.has(recordMsg) && !r.has(recordState) && r.result.Val() > 0:
+		t.Defect = DefectResultOnly
+	default:
 		t.Defect = DefectUndecodable
 	}
 	t.State = stateOf(r.text(recordState))

@@ -21,6 +21,12 @@ const (
 	DefectDangling
 	// DefectUndecodable: the stored message is missing or cannot be decoded.
 	DefectUndecodable
+	// DefectResultOnly: the hash has a result, and neither a message nor a state:
+	// a handler wrote its result after the task was gone (rdb.go: WriteResult).
+	// It blocks the task ID, and no call of asynq's Inspector deletes it. State is
+	// StateUnknown where no list or set named one. Read cannot tell an empty
+	// result from no hash; Raw can.
+	DefectResultOnly
 )
 
 // Task is one task as Redis had it at one instant. Absent facts are zero values.

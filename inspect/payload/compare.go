@@ -140,8 +140,8 @@ func (c *comparison) bothHave(top *pair) {
 func (c *comparison) pop() {
 	top := c.frames[len(c.frames)-1]
 	c.frames = c.frames[:len(c.frames)-1]
-	if orderDiffers(top.order) {
-		c.spelling(KeyOrder, c.a.token, c.b.token)
+	if a, b, differs := orderParts(top.order); differs {
+		c.spelling(KeyOrder, token{start: a, end: skipString(c.a.p, a)}, token{start: b, end: skipString(c.b.p, b)})
 	}
 	c.a.advance()
 	c.b.advance()

@@ -39,7 +39,7 @@ func (a *analysis) findCollisions() {
 	a.report.Collisions = a.ids(g.members(func(id int32) bool { return differ[id] }))
 	a.find(CorpusFinding{
 		Rule: CanonicalCollision, Path: "$", Count: count,
-		Message:  fmt.Sprintf("%d works are written in several spellings, each with a lock of its own", len(a.report.Collisions)),
+		Message:  fmt.Sprintf("works written in several spellings, each with a lock of its own: %d", len(a.report.Collisions)),
 		Examples: [2]Example{a.example(pair[0]), a.example(pair[1])},
 	})
 }
@@ -50,7 +50,7 @@ func (a *analysis) findEncodings() {
 	}
 	a.find(CorpusFinding{
 		Rule: EncodingMix, Path: "$", Count: a.other,
-		Message:  fmt.Sprintf("%d payloads are JSON and %d are not", a.json, a.other),
+		Message:  fmt.Sprintf("payloads that are JSON: %d, that are not: %d", a.json, a.other),
 		Examples: [2]Example{a.firstJSON, a.firstOther},
 	})
 }

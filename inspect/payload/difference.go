@@ -65,6 +65,8 @@ type Change struct {
 type Spelling struct {
 	Path string
 	Rule Rule // the form rule that speaks of the difference
+	// A and B are the bytes of the value or, for key-order, of the first names that
+	// stand in one place.
 	A, B Range
 }
 

@@ -51,7 +51,26 @@ func checkDiff(t interface{ Fatalf(string, ...any) }, a, b []byte) Difference {
 			t.Fatalf("%q, %q: change %+v is out of range", a, b, c)
 		}
 	}
+	for _, x := range d.Spellings {
+		if x.A.Start < 0 || x.A.End < x.A.Start || x.A.End > len(a) || x.B.Start < 0 || x.B.End < x.B.Start || x.B.End > len(b) {
+			t.Fatalf("%q, %q: spelling %+v is out of range", a, b, x)
+		}
+	}
 	return d
+}
+
+// An operator who is shown the closing bracket does not see which members moved.
+func TestDiffShowsWhereOrdersPart(t *testing.T) {
+	a := []byte(`{"id":1,"x":{"to":"b","from":"a","cc":[]}}`)
+	b := []byte(`{"id":1,"x":{"to":"b","cc":[],"from":"a"}}`)
+	d := Diff(a, b)
+	if len(d.Spellings) != 1 || d.Spellings[0].Rule != KeyOrder || d.Spellings[0].Path != "$.x" {
+		t.Fatalf("spellings %+v", d.Spellings)
+	}
+	s := d.Spellings[0]
+	if got := string(a[s.A.Start:s.A.End]) + string(b[s.B.Start:s.B.End]); got != `"from""cc"` {
+		t.Errorf("marks %s", got)
+	}
 }
 
 func TestDiffNamesEveryPathThatDiffers(t *testing.T) {

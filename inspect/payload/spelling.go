@@ -64,14 +64,20 @@ func textRule(pa []byte, a token, pb []byte, b token) Rule {
 	return StringEscape
 }
 
-// orderDiffers says whether members that are listed in one order in both payloads
-// are written in different ones.
-func orderDiffers(offsets [][2]int) bool {
-	if len(offsets) < 2 {
-		return false
-	}
+// orderParts finds where the members that both sides have come in another order:
+// the offsets of the first names that do not belong together.
+func orderParts(offsets [][2]int) (a, b int, differs bool) {
 	slices.SortFunc(offsets, func(x, y [2]int) int { return x[0] - y[0] })
-	return !slices.IsSortedFunc(offsets, func(x, y [2]int) int { return x[1] - y[1] })
+	if slices.IsSortedFunc(offsets, func(x, y [2]int) int { return x[1] - y[1] }) {
+		return 0, 0, false
+	}
+	other := slices.Clone(offsets)
+	slices.SortFunc(other, func(x, y [2]int) int { return x[1] - y[1] })
+	i := 0
+	for offsets[i] == other[i] {
+		i++
+	}
+	return offsets[i][0], other[i][1], true
 }
 
 // rules are the value rules that speak of the scalars at the current tokens, as

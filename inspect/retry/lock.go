@@ -121,23 +121,11 @@ func (p Params) Lock(failProb float64) (Lock, error) {
 	return l, nil
 }
 
-// alive is the probability that a task is still alive at t. The attempt that
-// succeeds ends its life: with k attempts it lives as long as the timeline up to
-// the end of attempt k.
+// alive is the probability that a task is still alive at t.
 func (m *model) alive(steps []step, t Seconds, failProb float64) (float64, Method) {
-	risk, reach := 0.0, 1.0 // reach: the probability that attempt k is made
-	last := m.retries + 1
-	law := m.law(steps, func(k int, at *distribution) {
-		ends := reach * (1 - failProb)
-		if k == last {
-			ends = reach
-		}
-		if ends > 0 {
-			risk += ends * at.exceeds(t)
-		}
-		reach *= failProb
-	})
-	return min(1, risk), law.method
+	risk := 0.0
+	method := m.eachEnd(steps, failProb, func(ends float64, law *distribution) { risk += ends * law.exceeds(t) })
+	return min(1, risk), method
 }
 
 // safeTTL is the smallest whole-second TTL that outlives a life of `most`.
