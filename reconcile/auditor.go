@@ -19,6 +19,14 @@ type Tasks interface {
 	Active(ctx context.Context, queues []string) ([]inspect.Task, error)
 	Locks(ctx context.Context, keys []string) ([]inspect.Lock, error)
 	Servers(ctx context.Context) ([]inspect.Server, error)
+	Schedules(ctx context.Context) ([]inspect.Schedule, error)
+	Keys(ctx context.Context, s inspect.Sweep) iter.Seq2[[]inspect.Key, error]
+	IDs(ctx context.Context, queues []string, states []inspect.State) iter.Seq2[[]inspect.Listed, error]
+	Placements(ctx context.Context, refs []inspect.Ref, groups []string) ([]inspect.Placement, error)
+	Leases(ctx context.Context, queue string) ([]inspect.Lease, error)
+	Groups(ctx context.Context, queue string) ([]string, error)
+	GroupSizes(ctx context.Context, queue string, groups []string) ([]int, error)
+	AggregationSets(ctx context.Context, queue string) ([]string, error)
 	Now(ctx context.Context) (time.Time, error)
 }
 
@@ -154,10 +162,36 @@ func (a *Auditor) match(taskType, queue string) *Bound {
 // told before then stand.
 func (a *Auditor) Run(ctx context.Context, o Observer) (Report, error) {
 	r := &run{Auditor: a, out: o}
+	cover := func(context.Context) error { r.cover(); return nil }
+	return r.all(ctx, r.list, r.recheck, r.settle, r.collide, r.structure, cover)
+}
+
+// Integrity looks at the queues' structure alone: its findings are those of the
+// integrity family. Tasks that are where they should be are counted, and no
+// ledger is asked about them.
+func (a *Auditor) Integrity(ctx context.Context, o Observer) (Report, error) {
+	r := &run{Auditor: a, out: o, aim: aimStructure}
+	report, err := r.all(ctx, r.list, r.recheck, r.structure)
+	clear(report.Totals.ByStatus) // of the few that were asked for
+	return report, err
+}
+
+// Blocked tells what refuses new work now and will not do it: locks of archived
+// tasks, locks left behind, and explicit IDs of archived or retained tasks.
+func (a *Auditor) Blocked(ctx context.Context, o Observer) (Report, error) {
+	one := &Auditor{queue: a.queue, opt: a.opt, rules: a.rules}
+	one.opt.Scope.States = []inspect.State{inspect.StateArchived, inspect.StateCompleted}
+	r := &run{Auditor: one, out: o, aim: aimBlocked}
+	return r.all(ctx, r.list, r.recheck, r.sweepLocks)
+}
+
+// all opens the run and goes through its phases. An error means that nothing was
+// concluded.
+func (r *run) all(ctx context.Context, phases ...func(context.Context) error) (Report, error) {
 	if err := r.open(ctx); err != nil {
 		return Report{}, err
 	}
-	for _, phase := range []func(context.Context) error{r.list, r.recheck, r.settle, r.collide} {
+	for _, phase := range phases {
 		if err := phase(ctx); err != nil {
 			if !r.judgedAny() {
 				return Report{}, err
@@ -166,22 +200,12 @@ func (a *Auditor) Run(ctx context.Context, o Observer) (Report, error) {
 			break
 		}
 	}
-	r.cover()
 	return r.report(ctx), nil
 }
 
 // List tells Options.OnJudged of every task in scope with its first verdict.
 // Nothing is confirmed, and no finding is told.
 func (a *Auditor) List(ctx context.Context, o Observer) (Report, error) {
-	r := &run{Auditor: a, out: o, listOnly: true}
-	if err := r.open(ctx); err != nil {
-		return Report{}, err
-	}
-	if err := r.list(ctx); err != nil {
-		if !r.judgedAny() {
-			return Report{}, err
-		}
-		r.fail(err)
-	}
-	return r.report(ctx), nil
+	r := &run{Auditor: a, out: o, aim: aimList}
+	return r.all(ctx, r.list)
 }

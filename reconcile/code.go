@@ -44,75 +44,6 @@ func ParseSeverity(name string) (Severity, error) {
 // Code names a kind of finding. Codes are public API: scripts depend on them.
 type Code string
 
-// The findings on effects: one task's state against its key's status.
-const (
-	CodeAppliedActive   Code = "effect/applied-active"
-	CodeAppliedOrphaned Code = "effect/applied-orphaned"
-	CodeAppliedWaiting  Code = "effect/applied-waiting"
-	CodeAppliedRetry    Code = "effect/applied-retry"
-	CodeAppliedArchived Code = "effect/applied-archived"
-	CodeOrphaned        Code = "effect/orphaned"
-	CodeLost            Code = "effect/lost"
-	CodeUnsettled       Code = "effect/unsettled"
-	CodeUnmarked        Code = "effect/unmarked"
-	CodeInDoubt         Code = "effect/in-doubt"
-	CodePartial         Code = "effect/partial"
-	CodeRerunnable      Code = "effect/rerunnable"
-	CodeUnknown         Code = "effect/unknown"
-	CodeParked          Code = "effect/parked"
-	CodeStaleClaim      Code = "effect/stale-claim"
-	CodeDuplicated      Code = "effect/duplicated"
-	CodeMismatch        Code = "effect/mismatch"
-)
-
-// The findings on keys and task IDs.
-const (
-	CodeKeyMissing   Code = "identity/key-missing"
-	CodeKeyCollision Code = "identity/key-collision"
-	CodeIDShared     Code = "identity/id-shared"
-	CodeStaleMark    Code = "identity/stale-mark"
-)
-
-// The findings on a task type's two brackets.
-const (
-	CodeUnprotected   Code = "coverage/unprotected"
-	CodeUnclassified  Code = "coverage/unclassified"
-	CodeNoUniqueIndex Code = "coverage/no-unique-index"
-	CodeEntryOnly     Code = "coverage/entry-only"
-	CodeExitOnly      Code = "coverage/exit-only"
-)
-
-var severities = map[Code]Severity{
-	CodeAppliedActive:   SeverityInfo,
-	CodeAppliedOrphaned: SeverityHigh,
-	CodeAppliedWaiting:  SeverityWarning,
-	CodeAppliedRetry:    SeverityWarning,
-	CodeAppliedArchived: SeverityHigh,
-	CodeOrphaned:        SeverityWarning,
-	CodeLost:            SeverityHigh,
-	CodeUnsettled:       SeverityInfo,
-	CodeUnmarked:        SeverityCritical,
-	CodeInDoubt:         SeverityHigh,
-	CodePartial:         SeverityCritical,
-	CodeRerunnable:      SeverityInfo,
-	CodeUnknown:         SeverityWarning,
-	CodeParked:          SeverityInfo,
-	CodeStaleClaim:      SeverityHigh,
-	CodeDuplicated:      SeverityCritical,
-	CodeMismatch:        SeverityCritical,
-
-	CodeKeyMissing:   SeverityHigh,
-	CodeKeyCollision: SeverityHigh,
-	CodeIDShared:     SeverityHigh,
-	CodeStaleMark:    SeverityHigh,
-
-	CodeUnprotected:   SeverityCritical,
-	CodeUnclassified:  SeverityWarning,
-	CodeNoUniqueIndex: SeverityCritical,
-	CodeEntryOnly:     SeverityHigh,
-	CodeExitOnly:      SeverityInfo,
-}
-
 // Codes lists every code this package can report, sorted by name.
 func Codes() []Code {
 	codes := make([]Code, 0, len(severities))
@@ -123,8 +54,10 @@ func Codes() []Code {
 	return codes
 }
 
-// Severity is the code's severity as documented. in-doubt is high here; on a
-// task that still waits its finding carries a warning.
+// Severity is the code's severity as documented, where nothing else is known:
+// in-doubt is high here, and a warning on a task that still waits; twins are
+// high, and info where the rule says that repeating is harmless by nature;
+// clock-skew is a warning, and high from the recoverer's allowance of 30 s on.
 func (c Code) Severity() Severity { return severities[c] }
 
 // Known says whether the code is one of ours.

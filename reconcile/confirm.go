@@ -10,8 +10,8 @@ import (
 // A verdict joins two systems that move on their own, so whatever would be
 // reported is read again in one fixed order:
 //
-//	the task; then, where the verdict rests on an absence, the active tasks of
-//	the same key, the ledger, and the task once more.
+//	the task; then, where the verdict rests on an absence or on a lock, the
+//	active tasks of the same key, the ledger, the lock, and the task once more.
 //
 // A task that did not move between two reads was in that state when the ledger
 // was read between them. One that did is judged afresh, a few times, and then
@@ -25,9 +25,7 @@ func (r *run) confirm(ctx context.Context, b *Bound, suspects []suspect, final b
 	for round := 0; len(suspects) > 0; round++ {
 		if round == confirmRounds {
 			for _, s := range suspects {
-				s.verdict.Codes = []Code{CodeUnsettled}
-				s.verdict.Reason = ReasonChanging
-				r.tell(b, s, r.now())
+				r.changing(b, s)
 			}
 			return
 		}
@@ -44,6 +42,17 @@ func (r *run) confirm(ctx context.Context, b *Bound, suspects []suspect, final b
 		}
 		suspects = moved
 	}
+}
+
+// changing reports a suspect that would not hold still: what was to be said of
+// its effect cannot be said, and the rest was not confirmed.
+func (r *run) changing(b *Bound, s suspect) {
+	if !slices.ContainsFunc(s.verdict.Codes, func(c Code) bool { return c.Family() == "effect" }) {
+		return
+	}
+	s.verdict.Codes = nil
+	s.verdict.unsettle(ReasonChanging)
+	r.tell(b, s, r.now())
 }
 
 // confirmOnce is one round. It returns the suspects that moved meanwhile.
@@ -67,7 +76,7 @@ func (r *run) confirmOnce(ctx context.Context, b *Bound, suspects []suspect, fin
 		t.Prev = s.task.Prev
 		fresh := s.task.Unmoved(t)
 		s.task = t
-		if fresh && s.rows != nil && !s.verdict.Status.Absent() && s.verdict.Status != StatusUnknown {
+		if fresh && s.rows != nil && !s.verdict.Status.Absent() && s.verdict.Status != StatusUnknown && !s.verdict.rests() {
 			steady = append(steady, s)
 			continue
 		}
@@ -92,8 +101,10 @@ func (r *run) confirmAbsent(ctx context.Context, b *Bound, suspects []suspect, f
 	if m.Now, err = r.queue.Now(ctx); err != nil {
 		return nil, err
 	}
-	f := r.lookUpFenced(ctx, b, itemsOf(suspects), true)
+	items := itemsOf(suspects)
+	f := r.lookUpFenced(ctx, b, items, true)
 	r.forget(ctx, b, suspects)
+	locks := r.locks(ctx, items)
 	after, err := r.queue.Read(ctx, refsOf(suspects))
 	if err != nil {
 		return nil, err
@@ -106,7 +117,7 @@ func (r *run) confirmAbsent(ctx context.Context, b *Bound, suspects []suspect, f
 		}
 		t.Prev = s.task.Prev
 		unmoved := s.task.Unmoved(t)
-		s.task, s.rows, s.lagging, s.unread = t, f.rows[i], f.lagging, f.unread
+		s.task, s.rows, s.lagging, s.unread, s.lock = t, f.rows[i], f.lagging, f.unread, locks[i]
 		if unmoved {
 			steady = append(steady, s)
 		} else {
@@ -137,6 +148,7 @@ type moment struct {
 	Moment
 	active map[string][]inspect.Ref // active tasks by key, within the rule's key space
 	held   map[inspect.Ref]bool     // tasks that a live worker names
+	listed map[inspect.Ref]bool     // tasks that the active lists hold
 	probed map[inspect.Ref]bool     // task IDs that live in another queue
 }
 
@@ -146,15 +158,17 @@ type moment struct {
 func (r *run) surroundings(ctx context.Context, b *Bound, suspects []suspect) (moment, error) {
 	m := moment{
 		Moment: Moment{Skew: r.clocks.skew, Settle: r.opt.Settle},
-		active: map[string][]inspect.Ref{}, held: map[inspect.Ref]bool{},
+		active: map[string][]inspect.Ref{}, held: map[inspect.Ref]bool{}, listed: map[inspect.Ref]bool{},
 	}
-	if b == nil || len(b.witnesses()) == 0 {
-		return m, nil
+	unleased := slices.ContainsFunc(suspects, func(s suspect) bool { return s.verdict.Has(CodeNoLease) })
+	witnessed := b != nil && len(b.witnesses()) > 0
+	if witnessed || unleased {
+		if err := r.activeTwins(ctx, b, &m); err != nil {
+			return m, err
+		}
 	}
-	if err := r.activeTwins(ctx, b, &m); err != nil {
-		return m, err
-	}
-	if slices.ContainsFunc(suspects, func(s suspect) bool { return s.verdict.Status == StatusInProgress }) {
+	claimed := slices.ContainsFunc(suspects, func(s suspect) bool { return s.verdict.Status == StatusInProgress })
+	if unleased || witnessed && claimed {
 		servers, err := r.queue.Servers(ctx)
 		if err != nil {
 			return m, err
@@ -164,6 +178,9 @@ func (r *run) surroundings(ctx context.Context, b *Bound, suspects []suspect) (m
 				m.held[w.Ref] = true
 			}
 		}
+	}
+	if !witnessed {
+		return m, nil
 	}
 	if err := r.probe(ctx, b, suspects, &m); err != nil {
 		return m, err
@@ -180,8 +197,9 @@ func (r *run) activeTwins(ctx context.Context, b *Bound, m *moment) error {
 		return err
 	}
 	for _, t := range active {
+		m.listed[t.Ref] = true
 		rule := r.match(t.Type, t.Queue)
-		if rule == nil || t.Defect != inspect.DefectNone || !share(rule, b) {
+		if b == nil || rule == nil || t.Defect != inspect.DefectNone || !share(rule, b) {
 			continue
 		}
 		if key, problem := rule.keyFor(t); problem == "" {
@@ -297,7 +315,7 @@ func (r *run) conclude(ctx context.Context, b *Bound, suspects []suspect, m mome
 	var report []suspect
 	for _, s := range suspects {
 		r.restate(s.task, s.conclude(r, b, m))
-		if !final && (s.verdict.Has(CodeLost) || s.verdict.Has(CodeUnmarked)) {
+		if !final && r.aim == aimAudit && (s.verdict.Has(CodeLost) || s.verdict.Has(CodeUnmarked)) {
 			r.index.Note(s.task.Ref, r.index.Noted(s.task.Ref)|noteDeferred)
 			continue
 		}
@@ -309,9 +327,8 @@ func (r *run) conclude(ctx context.Context, b *Bound, suspects []suspect, m mome
 		}
 		report = append(report, s)
 	}
-	locks := r.locks(ctx, report)
-	for i, s := range report {
-		s.lock = locks[i]
+	r.ownerStates(ctx, report)
+	for _, s := range report {
 		r.tell(b, s, m.Now)
 	}
 }
@@ -322,12 +339,16 @@ func (s *suspect) conclude(r *run, b *Bound, m moment) Status {
 	var active bool
 	one.Twin, active = r.twin(b, *s, m)
 	one.Held = m.held[s.task.Ref]
+	s.held = one.Held
 	one.Persisted = s.persisted
-	s.verdict = Judge(s.evidence(b), one)
+	s.verdict = Judge(r.evidence(b, s, one), r.around(one, s.task))
+	if s.verdict.Has(CodeNoLease) && !m.listed[s.task.Ref] {
+		// Its hash says active and no list holds it: the structure pass tells it.
+		s.verdict.drop(CodeNoLease)
+	}
 	if active && (s.verdict.Has(CodeInDoubt) || s.verdict.Has(CodePartial) || s.verdict.Has(CodeStaleClaim)) {
 		// The row may be the one that the active twin is writing.
-		s.verdict.Codes = []Code{CodeUnsettled}
-		s.verdict.Reason = ReasonTwin
+		s.verdict.unsettle(ReasonTwin)
 	}
 	return s.verdict.Status
 }

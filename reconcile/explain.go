@@ -17,10 +17,15 @@ type Dossier struct {
 	Rule     *Bound // nil: none matches
 	Key      string
 	// KeyProblem says why there is no key.
-	KeyProblem  string
-	Verdict     Verdict
-	Readings    []Reading
-	Lock        *Lock // nil: the task was enqueued without one
+	KeyProblem string
+	Verdict    Verdict
+	Readings   []Reading
+	Lock       *Lock // nil: the task was enqueued without one
+	// HeldIn are the lists and sets that hold its ID, "lease" among them; empty
+	// for a ghost.
+	HeldIn []string
+	// Periodic is the entry that enqueues under the task's ID; nil: none does.
+	Periodic    *Periodic
 	Worker      *inspect.Worker
 	Queue       inspect.Queue
 	Served      bool // a live server consumes the queue
@@ -57,19 +62,20 @@ func (a *Auditor) Explain(ctx context.Context, ref inspect.Ref) (Dossier, error)
 	if err := r.open(ctx); err != nil {
 		return Dossier{}, err
 	}
-	tasks, err := a.queue.Read(ctx, []inspect.Ref{ref})
+	placed, err := r.placeOf(ctx, ref)
 	if err != nil {
 		return Dossier{}, err
 	}
-	if gone(tasks[0]) {
-		return Dossier{}, &TaskError{Ref: ref}
-	}
-	for _, phase := range []func(context.Context) error{r.list, r.recheck, r.settle, r.collide} {
-		if err := phase(ctx); err != nil {
-			return Dossier{}, err
+	if placed.sound() {
+		for _, phase := range []func(context.Context) error{r.list, r.recheck, r.settle, r.collide} {
+			if err := phase(ctx); err != nil {
+				return Dossier{}, err
+			}
 		}
+	} else if err := r.tellPlace(ctx, placed); err != nil {
+		return Dossier{}, err
 	}
-	d := Dossier{Findings: sink}
+	d := Dossier{Findings: sink, HeldIn: placed.names()}
 	return d, r.describe(ctx, ref, &d)
 }
 
@@ -80,7 +86,7 @@ func (r *run) describe(ctx context.Context, ref inspect.Ref, d *Dossier) error {
 		return err
 	}
 	d.Task = tasks[0]
-	if gone(d.Task) {
+	if d.Task.Defect == inspect.DefectDangling {
 		return &TaskError{Ref: ref}
 	}
 	if d.ConfirmedAt, err = r.queue.Now(ctx); err != nil {
@@ -102,8 +108,13 @@ func (r *run) describe(ctx context.Context, ref inspect.Ref, d *Dossier) error {
 	s.conclude(r, d.Rule, m)
 	d.Key, d.KeyProblem, d.Verdict = s.key, s.keyProblem, s.verdict
 	d.Readings = readings(d.Rule, s.rows)
-	if locks := r.locksOf(ctx, d.Task); locks != nil {
-		d.Lock = locks
+	one := []suspect{s}
+	one[0].lock = r.locks(ctx, []item{s.item})[0]
+	r.evidence(d.Rule, &one[0], m.Moment)
+	r.ownerStates(ctx, one)
+	d.Lock = one[0].lock
+	if p, ok := r.silenced(ref); ok {
+		d.Periodic = &p
 	}
 	if err := r.workers(ctx, ref, d); err != nil {
 		return err
@@ -111,17 +122,6 @@ func (r *run) describe(ctx context.Context, ref inspect.Ref, d *Dossier) error {
 	d.Next = next(d)
 	d.Choices = choices(d)
 	return nil
-}
-
-func (r *run) locksOf(ctx context.Context, t inspect.Task) *Lock {
-	if t.UniqueKey == "" {
-		return nil
-	}
-	locks, err := r.queue.Locks(ctx, []string{t.UniqueKey})
-	if err != nil || len(locks) == 0 {
-		return nil
-	}
-	return lockOf(t, locks[0])
 }
 
 // workers notes who serves the queue and who runs the task.
@@ -153,6 +153,12 @@ func (r *run) workers(ctx context.Context, ref inspect.Ref, d *Dossier) error {
 func next(d *Dossier) string {
 	t := d.Task
 	words := stateWords(t)
+	if d.found(CodeGhost) {
+		return "no list or set holds it: it never runs, and no asynq call reaches it"
+	}
+	if d.found(CodeResultOnly) {
+		return "only a result is left of it, which nothing deletes"
+	}
 	if t.State == inspect.StateActive && !t.LeaseValid(d.ConfirmedAt) {
 		words = "its worker is gone; a server's recoverer takes it back within two minutes"
 		if t.LeaseExpiresAt.IsZero() {

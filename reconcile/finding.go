@@ -22,8 +22,14 @@ const (
 type Lock struct {
 	Key   string
 	Owner string        // "" when the lock is free
-	TTL   time.Duration // 0 when the lock is free
+	TTL   time.Duration // what is left of it; 0 when the lock is free
 	State LockState
+	// OwnerState is the owner's state; StateUnknown when it has none or nobody
+	// looked.
+	OwnerState inspect.State
+	// Needed is the longest that the task can still live under its retry policy;
+	// 0 where nothing bounds it.
+	Needed time.Duration
 }
 
 // LockState says how a task stands to its own uniqueness lock. The zero value
@@ -78,6 +84,21 @@ type Finding struct {
 	Detail string
 	// ConfirmedAt is the instant the finding speaks of, by Redis's clock.
 	ConfirmedAt time.Time
+
+	// longest is how long before its last sign of life the task can have begun.
+	longest time.Duration
+	// held says that a live worker names the task.
+	held bool
+}
+
+// OfEffect says whether the finding's status is that of its task's effect. Those
+// on keys, twins and locks left behind ask nobody for it.
+func (f *Finding) OfEffect() bool {
+	switch f.Code {
+	case CodeKeyCollision, CodeIDShared, CodeLockTwin, CodeLockCrossQueue, CodeLockOrphaned, CodeLockPhantom, CodeLockTicking:
+		return false
+	}
+	return f.Task.ID != ""
 }
 
 // MaxTasks bounds how many tasks one finding names.

@@ -4,6 +4,7 @@ import (
 	"crypto/md5"
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"time"
 
 	"github.com/idemctl/idemctl/inspect"
@@ -32,6 +33,9 @@ type Evidence struct {
 	Unread string
 	// Lagging says that rows came from a replica that need not have seen all.
 	Lagging bool
+	// Lock is the task's own uniqueness lock; nil when it has none, or when it
+	// was not read.
+	Lock *Lock
 }
 
 // Moment is when and beside what the evidence was read.
@@ -50,6 +54,9 @@ type Moment struct {
 	// Persisted says that the pair was seen before, at least the confirmation
 	// time ago.
 	Persisted bool
+	// Paused and Unserved say that the task's queue is paused, or that no live
+	// server consumes it.
+	Paused, Unserved bool
 }
 
 // Verdict is what the judge concludes of one task.
@@ -77,6 +84,29 @@ func (v Verdict) Has(c Code) bool {
 	return false
 }
 
+// rests says whether a code rests on more than the task and its rows: on a lock
+// that can run out, or on a list that has to hold the task.
+func (v Verdict) rests() bool {
+	for _, c := range v.Codes {
+		if c.Family() == "lock" || c == CodeNoLease {
+			return true
+		}
+	}
+	return false
+}
+
+// unsettle takes back what was said of the effect: for now nobody can.
+func (v *Verdict) unsettle(because Reason) {
+	v.Codes = slices.DeleteFunc(v.Codes, func(c Code) bool { return c.Family() == "effect" || c == CodeRetryDuplicate })
+	v.Codes = slices.Insert(v.Codes, 0, CodeUnsettled)
+	v.Reason = because
+}
+
+// drop takes a code back.
+func (v *Verdict) drop(c Code) {
+	v.Codes = slices.DeleteFunc(v.Codes, func(have Code) bool { return have == c })
+}
+
 // Severity is what a code weighs on this task. A doubt about a task that still
 // waits can resolve itself, and is only a warning.
 func (v Verdict) Severity(c Code, s inspect.State) Severity {
@@ -95,28 +125,41 @@ func Judge(e Evidence, m Moment) Verdict {
 		v.Attribution = attribute(e, v, m)
 	}
 	v.Settle = settleOf(e, m)
+	v.Codes = append(effectCodes(e, &v, m), identityCodes(e)...)
+	v.Codes = append(v.Codes, retryCodes(e, &v, m)...)
+	v.Codes = append(v.Codes, lockCodes(e)...)
+	v.Codes = append(v.Codes, structureCodes(e.Task)...)
+	return v
+}
 
+// effectCodes are the codes of the task's key and of its effect.
+func effectCodes(e Evidence, v *Verdict, m Moment) []Code {
+	var codes []Code
 	if v.Reason == ReasonKeyMissing {
-		v.Codes = append(v.Codes, CodeKeyMissing)
+		codes = append(codes, CodeKeyMissing)
 	}
 	if duplicated(e) {
-		v.Codes = append(v.Codes, CodeDuplicated)
+		codes = append(codes, CodeDuplicated)
 	}
 	if mismatched(e) {
 		// The row is another payload's, so it says nothing of this work: no
 		// reading of the status stands beside it.
-		v.Codes = append(v.Codes, CodeMismatch)
-		return v
+		return append(codes, CodeMismatch)
 	}
-	if c := effectCode(e, &v, m); c != "" {
-		v.Codes = append(v.Codes, c)
+	if c := effectCode(e, v, m); c != "" {
+		codes = append(codes, c)
 	}
-	return v
+	return codes
 }
 
 // effectCode is the table of state against status.
 func effectCode(e Evidence, v *Verdict, m Moment) Code {
 	t := e.Task
+	if t.State == inspect.StateActive && t.LeaseExpiresAt.IsZero() {
+		// Active without a lease is a fault of the queue's structure, and stands
+		// alone: nothing the table says of leases holds for it.
+		return CodeNoLease
+	}
 	if t.State == inspect.StateArchived {
 		if v.Status == StatusNatural {
 			return CodeRerunnable
@@ -148,11 +191,6 @@ func effectCode(e Evidence, v *Verdict, m Moment) Code {
 }
 
 func activeCode(t inspect.Task, v *Verdict, m Moment) Code {
-	if t.LeaseExpiresAt.IsZero() {
-		// Active without a lease is a fault of the queue's structure, not of the
-		// effect: nothing the table says of leases holds for it.
-		return ""
-	}
 	if t.LeaseValid(m.Now) {
 		switch v.Status {
 		case StatusApplied:

@@ -25,14 +25,19 @@ func (r *run) judge(ctx context.Context, b batch) {
 	if ctx.Err() != nil {
 		return // a lookup cut short says nothing
 	}
+	locks := r.locks(ctx, b.items)
+	if ctx.Err() != nil {
+		return
+	}
 	m := Moment{Now: r.now(), Skew: r.clocks.skew, Settle: r.opt.Settle}
 	var suspects []suspect
 	for i, it := range b.items {
 		s := suspect{
 			item: it, rows: found.rows[i], lagging: found.lagging, unread: found.unread,
-			seen: time.Now(),
+			seen: time.Now(), lock: locks[i],
 		}
-		s.verdict = Judge(s.evidence(b.rule), m)
+		s.verdict = Judge(r.evidence(b.rule, &s, m), r.around(m, s.task))
+		r.ticks(s)
 		if next, ok := r.first(b.rule, s); ok {
 			suspects = append(suspects, next)
 		}
@@ -73,10 +78,15 @@ func (r *run) confirmAll(ctx context.Context, b *Bound, suspects []suspect) {
 	}
 }
 
-func (s *suspect) evidence(b *Bound) Evidence {
+// evidence is what the judge is told of a suspect. It works out how long the
+// suspect's lock would have to live.
+func (r *run) evidence(b *Bound, s *suspect, m Moment) Evidence {
+	if s.lock != nil && s.lock.State == LockHeld {
+		s.lock.Needed = longestLife(s.task, b, r.around(m, s.task))
+	}
 	return Evidence{
 		Task: s.task, Rule: b, Key: s.key, KeyProblem: s.keyProblem,
-		Rows: s.rows, Unread: s.unread, Lagging: s.lagging,
+		Rows: s.rows, Unread: s.unread, Lagging: s.lagging, Lock: s.lock,
 	}
 }
 
@@ -94,7 +104,7 @@ func (r *run) first(b *Bound, s suspect) (suspect, bool) {
 		}
 		r.mu.Unlock()
 	}
-	if r.listOnly {
+	if r.aim == aimList {
 		return s, false
 	}
 	if v.Recheck {
@@ -103,7 +113,7 @@ func (r *run) first(b *Bound, s suspect) (suspect, bool) {
 		r.mu.Unlock()
 		return s, false
 	}
-	if absent {
+	if absent && r.aim == aimAudit {
 		return s, false // judged again when every twin is known
 	}
 	if worst(v, s.task.State) >= SeverityWarning {

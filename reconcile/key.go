@@ -23,6 +23,7 @@ type Key struct {
 	text    string
 	program *vm.Program // nil: the task ID itself
 	payload bool        // whether the expression looks into the payload
+	content bool        // whether it looks at nothing but the type and the payload
 }
 
 // keyEnv is what a key expression sees.
@@ -54,7 +55,7 @@ func CompileKey(text string) (*Key, error) {
 	if err != nil {
 		return nil, fmt.Errorf("key expression %q: %s", text, firstLine(err))
 	}
-	return &Key{text: text, program: program, payload: fields.payload}, nil
+	return &Key{text: text, program: program, payload: fields.payload, content: !fields.other}, nil
 }
 
 // String is the expression as it was written.
@@ -166,12 +167,26 @@ func textKey(s string) (key, problem string) {
 	return s, ""
 }
 
-// fieldFinder notes whether an expression looks into the payload.
-type fieldFinder struct{ payload bool }
+// OfContent says whether two tasks of equal type and payload always have equal
+// keys.
+func (k *Key) OfContent() bool { return k.content }
+
+// fieldFinder notes whether an expression looks into the payload, and whether
+// at anything besides the type and the payload.
+type fieldFinder struct{ payload, other bool }
 
 func (f *fieldFinder) Visit(node *ast.Node) {
-	if id, ok := (*node).(*ast.IdentifierNode); ok && (id.Value == "payload" || id.Value == "$env") {
+	id, ok := (*node).(*ast.IdentifierNode)
+	if !ok {
+		return
+	}
+	switch id.Value {
+	case "payload":
 		f.payload = true
+	case "$env":
+		f.payload, f.other = true, true
+	case "id", "queue", "group", "headers":
+		f.other = true
 	}
 }
 

@@ -140,14 +140,22 @@ func share(a, b *Bound) bool {
 type clocks struct {
 	offset time.Duration // Redis TIME less this machine's clock
 	skew   time.Duration // largest difference between any two, with its error
+	// readings are this machine's clock and those it was compared with.
+	readings []clockReading
+}
+
+// clockReading is one clock against this machine's.
+type clockReading struct {
+	name           string
+	offset, margin time.Duration
 }
 
 // measureClocks compares Redis and the ledgers with this machine's clock. Half
 // of a round trip is the error of each.
 func (a *Auditor) measureClocks(ctx context.Context) (clocks, error) {
-	var c clocks
+	c := clocks{readings: []clockReading{{name: "this machine's"}}}
 	lo, hi := time.Duration(0), time.Duration(0)
-	note := func(read func() (time.Time, error)) (time.Duration, error) {
+	note := func(name string, read func() (time.Time, error)) (time.Duration, error) {
 		before := time.Now()
 		there, err := read()
 		if err != nil {
@@ -156,15 +164,16 @@ func (a *Auditor) measureClocks(ctx context.Context) (clocks, error) {
 		trip := time.Since(before)
 		offset := there.Sub(before.Add(trip / 2))
 		lo, hi = min(lo, offset-trip/2), max(hi, offset+trip/2)
+		c.readings = append(c.readings, clockReading{name, offset, trip / 2})
 		return offset, nil
 	}
-	offset, err := note(func() (time.Time, error) { return a.queue.Now(ctx) })
+	offset, err := note("Redis's", func() (time.Time, error) { return a.queue.Now(ctx) })
 	if err != nil {
 		return c, err
 	}
 	c.offset = offset
-	for _, l := range a.opt.Ledgers {
-		_, err := note(func() (time.Time, error) {
+	for name, l := range a.opt.Ledgers {
+		_, err := note("ledger "+name+"'s", func() (time.Time, error) {
 			f, err := l.Facts(ctx)
 			return f.Now, err
 		})

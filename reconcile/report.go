@@ -67,6 +67,9 @@ type Report struct {
 	// Skew is the largest difference measured between the clocks of Redis, the
 	// ledgers and this machine.
 	Skew time.Duration
+	// Hashes counts the task hashes of each queue, sorted; nil where they were not
+	// swept, which a narrowed audit does not do.
+	Hashes []HashCount
 }
 
 // RuleUse says how much of an audit fell to one rule.

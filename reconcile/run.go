@@ -14,28 +14,42 @@ import (
 type run struct {
 	*Auditor
 	out Observer
-	// listOnly leaves out everything after the first verdicts.
-	listOnly bool
+	aim aim
 
-	started time.Time // Redis clock
-	clocks  clocks
-	queues  []string // in scope, sorted
-	others  []string // known queues out of scope
-	states  []inspect.State
-	index   *inspect.Index
-	keys    *keyTable // nil: no two tasks in scope can share a key
-	cases   *typeTable
-	ledgers ledgerHealth
+	started  time.Time // Redis clock
+	clocks   clocks
+	queues   []string // in scope, sorted
+	others   []string // known queues out of scope
+	states   []inspect.State
+	facts    map[string]queueFacts
+	index    *inspect.Index
+	keys     *keyTable // nil: no two tasks in scope can share a key
+	contents *contentTable
+	cases    *typeTable
+	ledgers  ledgerHealth
 
 	mu         sync.Mutex // guards what follows, and calls of out
 	totals     Totals
 	signatures signatureTable
-	colliding  map[uint64]*collision
+	colliding  collisions // by key
+	equal      collisions // by content
 	rechecks   []suspect
 	held       map[*Bound][]suspect // seen once, waiting for their second look
 	expected   int
 	findings   int
 	problem    error
+
+	// What follows belongs to the goroutine that lists, and later to the
+	// structure pass.
+	strays       strays         // met out of place, to be looked at again
+	misplaced    []inspect.Task // and still out of place
+	suspects     []inspect.Task // hashes that the listing has not seen
+	suspectBytes int
+	hashes       hashCounts
+	toldLocks    *inspect.Index
+	archives     map[string]*archiveAge
+	ticking      map[string]*tick
+	periodic     []Periodic
 }
 
 // item is one task in scope with its key.
@@ -57,7 +71,8 @@ type suspect struct {
 	// persisted says that the pair still stood, unmoved, after the confirmation
 	// time.
 	persisted bool
-	lock      *Lock
+	held      bool  // a live worker names it
+	lock      *Lock // nil: the task has none, or it was not read
 }
 
 // batch is what one rule's lookups read together.
@@ -87,7 +102,10 @@ func (r *run) open(ctx context.Context) error {
 	}
 	r.index = inspect.NewIndex()
 	r.cases = newTypeTable(r.Auditor)
-	r.colliding = map[uint64]*collision{}
+	r.colliding, r.equal = collisions{}, collisions{}
+	r.contents = newContentTable()
+	r.strays = strays{}
+	r.archives, r.ticking = map[string]*archiveAge{}, map[string]*tick{}
 	r.held = map[*Bound][]suspect{}
 	r.totals = Totals{
 		ByState: map[inspect.State]int{}, ByStatus: map[Status]int{},
@@ -96,16 +114,10 @@ func (r *run) open(ctx context.Context) error {
 	if r.keysCanMeet() {
 		r.keys = newKeyTable()
 	}
-	for _, q := range r.queues {
-		counts, err := r.queue.Queue(ctx, q)
-		if err != nil {
-			return err
-		}
-		for _, s := range r.states {
-			r.expected += counts.Count(s)
-		}
+	if err := r.readSchedules(ctx); err != nil {
+		return err
 	}
-	return nil
+	return r.readQueues(ctx)
 }
 
 // now is Redis TIME, estimated from the offset measured at the start.
@@ -147,7 +159,7 @@ func (r *run) chooseQueues(ctx context.Context) error {
 // keyed says whether a rule takes its key from more than the task ID, so that
 // two tasks of one queue can share it.
 func (r *run) keyed() bool {
-	return slices.ContainsFunc(r.rules, func(b *Bound) bool {
+	return r.twinsMatter() && slices.ContainsFunc(r.rules, func(b *Bound) bool {
 		return len(b.witnesses()) > 0 && !b.key.TaskID()
 	})
 }
@@ -155,8 +167,11 @@ func (r *run) keyed() bool {
 // keysCanMeet says whether two tasks can share a key at all. Task IDs are
 // unique within a queue.
 func (r *run) keysCanMeet() bool {
-	return r.keyed() || len(r.queues) > 1
+	return r.keyed() || r.twinsMatter() && len(r.queues) > 1
 }
+
+// twinsMatter says whether other tasks of the same key are to be known.
+func (r *run) twinsMatter() bool { return r.aim == aimAudit || r.aim == aimList }
 
 // reach is what has to be listed so that twins are seen. A key that is made of
 // the payload can be anywhere, so a narrowed audit still reads every live task
@@ -220,19 +235,35 @@ func (r *run) produce(ctx context.Context, work chan<- batch) error {
 			return err
 		}
 		for _, t := range page {
-			if t.State == inspect.StateUnknown {
+			if stray(t) {
+				if r.strays[t.Ref] = t; len(r.strays) >= maxStrays {
+					if err := r.resolve(ctx, s); err != nil {
+						return err
+					}
+				}
+				continue
+			}
+			if t.State == inspect.StateUnknown && t.Defect != inspect.DefectResultOnly {
 				continue // gone between its list and its hash
 			}
 			rule, it := r.sort(t)
 			if r.inScope(t) {
 				r.cases.see(rule, t)
-				s.put(ctx, rule, it)
+				r.age(t)
+				if r.aim.judges(t) {
+					s.put(ctx, rule, it)
+				} else {
+					r.tally(t)
+				}
 			}
 		}
 		r.progress("listing", page)
 		if time.Since(s.flushed) >= flushInterval {
 			s.flush(ctx) // slow listings are judged as they go, too
 		}
+	}
+	if err := r.resolve(ctx, s); err != nil {
+		return err
 	}
 	s.flush(ctx)
 	return nil
@@ -269,18 +300,24 @@ func (r *run) sort(t inspect.Task) (*Bound, item) {
 	rule := r.cases.match(t.Type, t.Queue)
 	it := item{task: t}
 	if rule == nil || len(rule.witnesses()) == 0 || t.Defect != inspect.DefectNone {
+		r.alike(rule, it)
+		return rule, it
+	}
+	if !r.aim.judges(t) {
 		return rule, it
 	}
 	it.key, it.keyProblem = rule.keyFor(t)
 	if r.keys == nil || it.keyProblem != "" {
+		r.alike(rule, it)
 		return rule, it
 	}
 	it.hash = r.keys.hash(r.space(rule), rule.canonical(it.key))
 	first, unfinished, alive := counted(t, r.young(rule, t))
 	c := r.keys.add(it.hash, first, unfinished, alive)
 	if unfinished && c.Unfinished > 1 || first && c.Any > 1 {
-		r.collided(rule, it, c)
+		r.collided(rule, it)
 	}
+	r.alike(rule, it)
 	return rule, it
 }
 
@@ -336,7 +373,7 @@ func (r *run) report(ctx context.Context) Report {
 		Complete: r.problem == nil, Problem: r.problem,
 		StartedAt: r.started, FinishedAt: finished,
 		Scope: r.opt.Scope, Filter: r.opt.Where.String(), Queues: r.queues, States: r.states,
-		Totals: r.totals, Rules: r.cases.uses(), Skew: r.clocks.skew,
+		Totals: r.totals, Rules: r.cases.uses(), Skew: r.clocks.skew, Hashes: r.hashes.sorted(),
 	}
 	rep.Signatures, rep.SignaturesCut = r.signatures.sorted()
 	return rep

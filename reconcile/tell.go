@@ -1,7 +1,7 @@
 package reconcile
 
 import (
-	"context"
+	"fmt"
 	"time"
 
 	"github.com/idemctl/idemctl/inspect"
@@ -16,15 +16,36 @@ func (r *run) tell(b *Bound, s suspect, now time.Time) {
 			Key: s.key, Status: v.Status, Reason: v.Reason, Cause: v.Cause,
 			Attribution: v.Attribution, AppliedAt: v.AppliedAt,
 			SettlesAt: v.SettlesAt, Settle: v.Settle,
-			Lock: s.lock, Readings: readings(b, s.rows), Detail: s.detail(b, code),
-			ConfirmedAt: now,
+			Lock: s.lock, Readings: readings(b, s.rows), Detail: r.detail(b, &s, code),
+			ConfirmedAt: now, longest: longestBefore(s.task, b, now), held: s.held,
 		})
 	}
 }
 
+// longestBefore is how long before its last sign of life the task's first
+// attempt can have begun; 0 where it shows no sign.
+func longestBefore(t inspect.Task, b *Bound, now time.Time) time.Duration {
+	last := lastSign(t)
+	if b == nil || last.IsZero() {
+		return 0
+	}
+	return last.Sub(firstAttempt(t, b, now))
+}
+
 // detail is the fact that no field of a finding carries.
-func (s *suspect) detail(b *Bound, code Code) string {
+func (r *run) detail(b *Bound, s *suspect, code Code) string {
 	switch code {
+	case CodeIDBlocked:
+		if p, ok := r.silenced(s.task.Ref); ok {
+			return fmt.Sprintf("the periodic entry %q of type %s enqueues under it", p.Spec, p.Type)
+		}
+	case CodeNoLease:
+		if s.held {
+			return "a worker still runs it, and cannot end it cleanly"
+		}
+		return "no worker names it"
+	case CodeRetryPolicyDrift:
+		return policyWords(b, s.task.Retried)
 	case CodeKeyMissing:
 		return s.keyProblem
 	case CodeUnknown:
@@ -44,10 +65,21 @@ func (s *suspect) detail(b *Bound, code Code) string {
 	return ""
 }
 
+// policyWords says what the rule's policy allows after that many failures.
+func policyWords(b *Bound, retried int) string {
+	low, high := b.policy().Bounds(max(0, retried-1))
+	next, most := b.policy().Bounds(retried)
+	low, high = min(low, next), max(high, most)
+	if low == high {
+		return fmt.Sprintf("%s (%s)", Span(low), b.Policy.Retry)
+	}
+	return fmt.Sprintf("%s to %s (%s)", Span(low), Span(high), b.Policy.Retry)
+}
+
 // publish counts a finding and hands it on, unless the operator silenced its
 // code for the rule or filtered it away.
 func (r *run) publish(b *Bound, f Finding) {
-	if b != nil && b.Ignores(f.Code) {
+	if !r.aim.tells(f.Code) || b != nil && b.Ignores(f.Code) {
 		return
 	}
 	r.mu.Lock()
@@ -60,41 +92,4 @@ func (r *run) publish(b *Bound, f Finding) {
 	r.totals.BySeverity[f.Severity]++
 	r.signatures.add(f)
 	r.out.Finding(f)
-}
-
-// locks reads the uniqueness locks of the suspects' tasks: one entry for each,
-// nil where the task has none or it could not be read.
-func (r *run) locks(ctx context.Context, suspects []suspect) []*Lock {
-	out := make([]*Lock, len(suspects))
-	var keys []string
-	var at []int
-	for i, s := range suspects {
-		if s.task.UniqueKey != "" && len(s.verdict.Codes) > 0 {
-			keys = append(keys, s.task.UniqueKey)
-			at = append(at, i)
-		}
-	}
-	if len(keys) == 0 {
-		return out
-	}
-	locks, err := r.queue.Locks(ctx, keys)
-	if err != nil {
-		return out
-	}
-	for k, l := range locks {
-		out[at[k]] = lockOf(suspects[at[k]].task, l)
-	}
-	return out
-}
-
-func lockOf(t inspect.Task, l inspect.Lock) *Lock {
-	lock := Lock{Key: t.UniqueKey, Owner: l.Owner, TTL: l.TTL, State: LockFree}
-	switch {
-	case !l.Held:
-	case l.Owner == t.ID:
-		lock.State = LockHeld
-	default:
-		lock.State = LockTaken
-	}
-	return &lock
 }

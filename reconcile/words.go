@@ -70,7 +70,21 @@ func (f *Finding) Message() string {
 	case CodeExitOnly:
 		return fmt.Sprintf("type %s is guarded on exit only: no uniqueness lock and no ID of its own", f.Task.Type)
 	}
-	return string(f.Code)
+	message, _ := f.familyWords()
+	return message
+}
+
+// familyWords is message and consequence of the findings on entry and structure.
+func (f *Finding) familyWords() (message, consequence string) {
+	switch f.Code.Family() {
+	case "lock":
+		return f.lockWords()
+	case "retry":
+		return f.retryWords()
+	case "integrity":
+		return f.integrityWords()
+	}
+	return f.entryWords()
 }
 
 // Consequence says what happens if nobody acts.
@@ -125,7 +139,8 @@ func (f *Finding) Consequence() string {
 	case CodeExitOnly:
 		return "duplicates are enqueued and run, and only the ledger stops them"
 	}
-	return ""
+	_, consequence := f.familyWords()
+	return consequence
 }
 
 // Action is the one command that helps next; "" when there is none.
@@ -133,9 +148,25 @@ func (f *Finding) Action() string {
 	switch f.Code {
 	case CodeUnprotected, CodeUnclassified, CodeEntryOnly, CodeExitOnly:
 		return "idemctl config view"
-	case CodeNoUniqueIndex:
+	case CodeNoUniqueIndex, CodeClockSkew:
 		return "idemctl doctor"
+	case CodeLockOrphaned, CodeLockPhantom:
+		if f.Lock == nil || strings.ContainsRune(f.Lock.Key, 0) {
+			return ""
+		}
+		return "idemctl locks release --key " + ShellQuote(f.Lock.Key)
+	case CodeSchedulerDuplicate:
+		return "idemctl locks why --all"
 	}
+	if f.Code.Family() == "integrity" {
+		return f.repair()
+	}
+	return f.explain()
+}
+
+// explain is the command that tells all of the finding's task; "" where there
+// is none, or where no shell can pass its name on.
+func (f *Finding) explain() string {
 	if f.Task.ID == "" || strings.ContainsRune(f.Task.Queue+f.Task.ID, 0) {
 		return "" // no shell can pass a NUL on
 	}

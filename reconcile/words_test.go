@@ -38,6 +38,20 @@ func plainFinding(c Code) Finding {
 			{Source: SourceFacts{Source: effectSource, Table: "public.payments"}, Row: claimedAt(ago(time.Hour))},
 		},
 	}
+	if c.Family() == "lock" {
+		f.Lock = &Lock{Key: "asynq:{default}:unique:payment:charge:", Owner: "t-1", TTL: 90 * time.Minute, State: LockHeld, Needed: 3 * time.Hour}
+		f.Queues = []string{"default", "low"}
+	}
+	switch c {
+	case CodeStaleLease:
+		f.Task.LeaseExpiresAt = ago(time.Hour)
+	case CodeStateMismatch:
+		f.Task.Listed = inspect.StateRetry
+	case CodeDeadlinePassed:
+		f.Task.Deadline = ago(time.Hour)
+	case CodeGroupUnregistered:
+		f.Task.Group = "g"
+	}
 	if c.Family() == "coverage" {
 		f.Task = inspect.Task{Ref: inspect.Ref{Queue: "default"}, Type: "payment:charge"}
 	}
@@ -92,8 +106,19 @@ func TestCodesAndSeveritiesAreThoseOfTheContract(t *testing.T) {
 		"effect/partial": "critical", "effect/rerunnable": "info", "effect/unknown": "warning", "effect/parked": "info",
 		"effect/stale-claim": "high", "effect/duplicated": "critical", "effect/mismatch": "critical",
 		"identity/key-missing": "high", "identity/key-collision": "high", "identity/id-shared": "high",
-		"identity/stale-mark":  "high",
-		"coverage/unprotected": "critical", "coverage/unclassified": "warning", "coverage/no-unique-index": "critical",
+		"identity/stale-mark": "high", "identity/id-blocked": "warning", "identity/grouped-task-id": "warning",
+		"lock/blocks": "warning", "lock/expires-early": "warning", "lock/lost": "high", "lock/taken": "high",
+		"lock/twin": "high", "lock/orphaned": "warning", "lock/phantom": "warning", "lock/drift": "warning",
+		"lock/ticking-while-paused": "warning", "lock/cross-queue": "info",
+		"retry/duplicate-effect": "high", "retry/uncounted": "warning", "retry/policy-drift": "warning",
+		"retry/deadline-passed": "warning",
+		"integrity/ghost":       "high", "integrity/result-only": "warning", "integrity/dangling": "high",
+		"integrity/undecodable": "high", "integrity/no-lease": "high", "integrity/stale-lease": "warning",
+		"integrity/group-unregistered": "high", "integrity/residue": "info", "integrity/state-mismatch": "high",
+		"integrity/archive-full": "warning", "integrity/archive-expiring": "warning",
+		"integrity/queue-unserved": "warning", "integrity/clock-skew": "warning",
+		"coverage/scheduler-duplicate": "high",
+		"coverage/unprotected":         "critical", "coverage/unclassified": "warning", "coverage/no-unique-index": "critical",
 		"coverage/entry-only": "high", "coverage/exit-only": "info",
 	}
 	for c, severity := range want {

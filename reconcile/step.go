@@ -1,0 +1,188 @@
+package reconcile
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/idemctl/idemctl/inspect"
+	"github.com/idemctl/idemctl/reconcile/journal"
+)
+
+// What may be changed, and when. A change that only mends the structure (a
+// result without a task, a lease without work, an ID without a task, a group that
+// nobody looks at) loses nothing. One that runs work again needs its effect not
+// to be applied; one that ends work for good needs it to be applied. Where neither
+// is known, a ghost goes into the archive: nothing runs from there, and nothing is
+// lost. Whatever is held can be let through only one task at a time, by its name
+// and with a reason.
+
+// Step is one change that is planned.
+type Step struct {
+	Change journal.Change
+	// Finding is why, with its evidence.
+	Finding Finding
+	// Target is the lock's key or the group's name, where that is changed.
+	Target string
+	// Hold says why the step is not to be applied; "" is to be applied.
+	Hold string
+	// Forced says that the operator named the task and gave a reason.
+	Forced bool
+	// Score is what a task that is put back is given.
+	Score time.Time
+	// expect is the task as the plan saw it; nil where no hash is concerned.
+	expect *inspect.Expect
+	// depends says that the step is only right while the status is the one
+	// planned on.
+	depends bool
+}
+
+// Ref names the task concerned; its ID is "" for groups.
+func (s *Step) Ref() inspect.Ref { return s.Finding.Task.Ref }
+
+// Words say what the step does, in an operator's words.
+func (s *Step) Words() string {
+	t := s.Finding.Task
+	switch s.Change {
+	case journal.ChangeReleaseLock:
+		return "release the lock"
+	case journal.ChangePutBack:
+		if t.State == inspect.StateActive {
+			return "put it back into active with an expired lease: a recoverer takes it"
+		}
+		return fmt.Sprintf("put it back among the %s tasks", t.State)
+	case journal.ChangeArchive:
+		return "put it into the archive, from where nothing runs by itself"
+	case journal.ChangeExpireLease:
+		return "give it an expired lease: a recoverer takes it, which spends a retry or archives it"
+	case journal.ChangeRegisterGroup:
+		return "register the group, so that aggregators look at it"
+	case journal.ChangeDeleteResult:
+		return "delete the leftover result"
+	case journal.ChangeDropLease:
+		return "remove the lease"
+	case journal.ChangeDropDangling:
+		return fmt.Sprintf("remove the ID from the %s tasks", t.State)
+	case journal.ChangeSetState:
+		return fmt.Sprintf("set its state to %s, where it is", t.Listed)
+	case journal.ChangeClose:
+		return "close it: delete the task with its own lock, since its work is done"
+	}
+	return "nothing"
+}
+
+// repairOf plans the one safe repair of a finding. A step without a change has
+// only a reason why there is none.
+func repairOf(f Finding, now time.Time) Step {
+	s := Step{Finding: f}
+	t := f.Task
+	switch f.Code {
+	case CodeResultOnly:
+		s.Change = journal.ChangeDeleteResult
+	case CodeStaleLease:
+		s.Change = journal.ChangeDropLease
+	case CodeDangling:
+		s.Change = journal.ChangeDropDangling
+	case CodeGroupUnregistered:
+		s.Change, s.Target = journal.ChangeRegisterGroup, t.Group
+	case CodeStateMismatch:
+		s.Change = journal.ChangeSetState
+		switch t.Listed {
+		case inspect.StateActive:
+			s.Hold = "a worker may be running it, and sets its state when it ends"
+		case inspect.StatePending, inspect.StateAggregating:
+			s.Hold = fmt.Sprintf("whoever takes it from the %s tasks sets its state", t.Listed)
+		}
+	case CodeNoLease:
+		repairUnleased(&s, now)
+	case CodeGhost:
+		repairGhost(&s, now)
+	case CodeUndecodable:
+		s.Hold = "nobody can say what its work was: export it (explain -o json), and delete it by hand if it is worthless"
+	default:
+		s.Hold = "no change to the queue mends it"
+	}
+	return s
+}
+
+// deadLease is how long ago the lease ended that a stuck task is given: the
+// recoverer takes those that ended 30 s ago (recoverer.go: recover).
+const deadLease = 31 * time.Second
+
+func repairUnleased(s *Step, now time.Time) {
+	s.depends = true
+	s.Score = now.Add(-deadLease)
+	if s.Finding.held {
+		s.Change, s.Hold = journal.ChangeExpireLease, "a worker still runs it"
+		return
+	}
+	switch s.Finding.Status {
+	case StatusApplied:
+		s.Change = journal.ChangeClose
+		s.Hold = staleRow(s.Finding)
+	case StatusNotApplied, StatusNatural:
+		s.Change = journal.ChangeExpireLease
+	default:
+		s.Change = journal.ChangeExpireLease
+		s.Hold = "a recoverer would run it again, and nobody can say whether its work is done (" + why(s.Finding) + ")"
+	}
+}
+
+func repairGhost(s *Step, now time.Time) {
+	f := s.Finding
+	t := f.Task
+	s.depends = true
+	if f.Status == StatusApplied && staleRow(f) == "" {
+		s.Change = journal.ChangeClose
+		return
+	}
+	s.Score = now
+	switch t.State {
+	case inspect.StateArchived:
+		s.Change, s.depends = journal.ChangePutBack, false
+		if !t.LastFailedAt.IsZero() {
+			s.Score = t.LastFailedAt
+		}
+	case inspect.StateCompleted:
+		// Its retention may be over, and the janitor would delete it at once.
+		s.Change, s.depends = journal.ChangePutBack, false
+		s.Score = now.Add(24 * time.Hour)
+	case inspect.StatePending, inspect.StateScheduled, inspect.StateRetry, inspect.StateAggregating:
+		s.Change = journal.ChangePutBack
+		if f.Status != StatusNotApplied && f.Status != StatusNatural {
+			s.Change, s.depends = journal.ChangeArchive, false
+		}
+	case inspect.StateActive:
+		// An attempt of it may still be running where no lease shows it.
+		s.Change, s.depends = journal.ChangeArchive, false
+	default:
+		s.Change, s.depends = journal.ChangePutBack, false
+		s.Hold = "its hash names no state to put it back to"
+	}
+}
+
+// staleRow says why a row that seems to be the task's may be an earlier run's,
+// under an ID or key that is used again; "" where it may not.
+func staleRow(f Finding) string {
+	if !ExplicitID(f.Key) {
+		return ""
+	}
+	if f.AppliedAt.IsZero() {
+		return "the row under its key bears no time, and the key may have been used before"
+	}
+	if f.Attribution == AttributionBefore {
+		return "the row under its key is older than the task"
+	}
+	last := lastSign(f.Task)
+	if last.IsZero() || f.AppliedAt.Before(last.Add(-f.longest)) {
+		return "the row under its key may be an earlier run's"
+	}
+	return ""
+}
+
+// why is a finding's reason for an unknown status, or the status itself.
+func why(f Finding) string {
+	if f.Reason != ReasonNone {
+		return f.Reason.Words()
+	}
+	return "its effect is " + f.Status.String()
+}

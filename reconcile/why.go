@@ -1,0 +1,323 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/idemctl/idemctl/inspect"
+)
+
+// Question is an enqueue that somebody wonders about.
+type Question struct {
+	Queue, Type string
+	// Payload, where nil, is asynq's nil payload; an empty one has another lock.
+	Payload []byte
+	// ID is the explicit task ID; "" asks for the lock alone.
+	ID string
+	// IDOnly asks for the ID alone: no type and payload are given.
+	IDOnly bool
+}
+
+// Barrier says what refuses an enqueue.
+type Barrier string
+
+const (
+	BarrierUnknown Barrier = ""
+	BarrierLock    Barrier = "lock"    // asynq.ErrDuplicateTask, of a unique task
+	BarrierTaskID  Barrier = "task-id" // asynq.ErrTaskIDConflict
+)
+
+// Error is the name of the error that asynq gives (client.go).
+func (b Barrier) Error() string {
+	switch b {
+	case BarrierLock:
+		return "asynq.ErrDuplicateTask"
+	case BarrierTaskID:
+		return "asynq.ErrTaskIDConflict"
+	}
+	return ""
+}
+
+// Refusal is one barrier in the way of an enqueue, with what is known of the
+// task behind it.
+type Refusal struct {
+	Barrier Barrier
+	// Finding carries the evidence: Task is the one behind the barrier, Lock is
+	// set for BarrierLock, Status is that of the task's effect.
+	Finding
+	Verdict LockVerdict // BarrierLock only
+	// Until is when the barrier goes by itself; zero: with the end of the task, or
+	// never. Why says in words when and how it goes.
+	Until time.Time
+	Why   string
+	// Next is the one safe thing to do, in words, and Command what to type; "" is
+	// none.
+	Next, Command string
+}
+
+// Answer says whether an enqueue would be refused now.
+type Answer struct {
+	Question
+	LockKey  string // "" when only the ID was asked for
+	Refusals []Refusal
+	// Known says whether asynq knows the queue. Paused and Served are the queue's.
+	Known, Paused, Served bool
+	// Twins are live tasks of equal content in other queues: locks guard one
+	// queue.
+	Elsewhere   []inspect.Ref
+	ConfirmedAt time.Time
+}
+
+// Refused says whether an enqueue with asynq.Unique (and the ID, where one is
+// given) would fail.
+func (a *Answer) Refused() bool { return len(a.Refusals) > 0 }
+
+// Why looks at the barriers in the order in which asynq meets them: a unique
+// enqueue takes its lock first, then the ID is tested (rdb.go:
+// enqueueUniqueCmd). Each is read twice, and what does not hold still is looked at again.
+func (a *Auditor) Why(ctx context.Context, q Question) (Answer, error) {
+	one := &Auditor{queue: a.queue, opt: a.opt, rules: a.rules}
+	one.opt.Scope, one.opt.Where, one.opt.OnJudged = Scope{}, nil, nil
+	r := &run{Auditor: one, out: &findingList{}, aim: aimList}
+	if err := r.open(ctx); err != nil {
+		return Answer{}, err
+	}
+	answer := Answer{Question: q, Served: r.facts[q.Queue].served, Paused: r.facts[q.Queue].Paused}
+	_, answer.Known = slices.BinarySearch(r.queues, q.Queue)
+	if !q.IDOnly {
+		answer.LockKey = inspect.UniqueKey(q.Queue, q.Type, q.Payload)
+		refusal, err := r.lockBarrier(ctx, answer.LockKey, q)
+		if err != nil {
+			return Answer{}, err
+		}
+		if refusal != nil {
+			answer.Refusals = append(answer.Refusals, *refusal)
+		}
+		if answer.Elsewhere, err = r.elsewhere(ctx, q); err != nil {
+			return Answer{}, err
+		}
+	}
+	if q.ID != "" {
+		refusal, err := r.idBarrier(ctx, q)
+		if err != nil {
+			return Answer{}, err
+		}
+		if refusal != nil {
+			answer.Refusals = append(answer.Refusals, *refusal)
+		}
+	}
+	now, err := r.queue.Now(ctx)
+	answer.ConfirmedAt = now
+	return answer, err
+}
+
+// ErrChanging says that what was asked for would not hold still.
+var ErrChanging = errors.New("it keeps changing: ask again")
+
+// lockBarrier is the lock that refuses the enqueue; nil when it is free.
+func (r *run) lockBarrier(ctx context.Context, key string, q Question) (*Refusal, error) {
+	k := inspect.Key{Kind: inspect.KeyLock, Queue: q.Queue, Name: key, Type: q.Type}
+	for range confirmRounds {
+		first, err := r.readOwned(ctx, []inspect.Key{k})
+		if err != nil {
+			return nil, err
+		}
+		if len(first) == 0 {
+			return nil, nil
+		}
+		now, err := r.queue.Now(ctx)
+		if err != nil {
+			return nil, err
+		}
+		b := r.ruleOf(first[0].owner)
+		s := suspect{item: item{task: first[0].owner}}
+		s.key, s.keyProblem, s.hash = r.keyAgain(b, s.task)
+		f := r.lookUpFenced(ctx, b, []item{s.item}, true)
+		again, err := r.readOwned(ctx, []inspect.Key{k})
+		if err != nil {
+			return nil, err
+		}
+		if len(again) == 0 || again[0].verdict != first[0].verdict || again[0].lock.Owner != first[0].lock.Owner ||
+			!sameHash(first[0].owner, again[0].owner) {
+			continue
+		}
+		h := again[0]
+		s.rows, s.lagging, s.unread = f.rows[0], f.lagging, f.unread
+		s.lock = &Lock{Key: key, Owner: h.lock.Owner, TTL: h.lock.TTL, State: LockHeld, OwnerState: h.owner.State}
+		return r.lockRefusal(b, h, &s, now), r.ledgers.first()
+	}
+	return nil, fmt.Errorf("lock %s: %w", key, ErrChanging)
+}
+
+func (r *run) lockRefusal(b *Bound, h heldLock, s *suspect, now time.Time) *Refusal {
+	f := Refusal{Barrier: BarrierLock, Verdict: h.verdict}
+	f.Task, f.Lock, f.ConfirmedAt = h.owner, s.lock, now
+	if h.verdict == LockOrphaned {
+		f.Task = inspect.Task{Ref: inspect.Ref{Queue: h.key.Queue, ID: h.lock.Owner}, Type: h.key.Type}
+	} else {
+		r.judgeRefusal(b, s, &f, now)
+	}
+	if f.Verdict == LockGuards && s.lock.Needed > 0 && s.lock.TTL < s.lock.Needed {
+		f.Verdict = LockEarly
+	}
+	f.Code = f.Verdict.Code()
+	f.Severity = f.Code.Severity()
+	if f.Verdict == LockPhantom {
+		f.Detail = phantomWords(h.owner)
+	}
+	f.Until = f.lockEnd()
+	f.tellLock(r.facts[h.key.Queue])
+	return &f
+}
+
+func (r *run) judgeRefusal(b *Bound, s *suspect, f *Refusal, now time.Time) {
+	m := Moment{Now: now, Skew: r.clocks.skew, Settle: r.opt.Settle}
+	v := Judge(r.evidence(b, s, m), r.around(m, s.task))
+	f.Finding.Key, f.Status, f.Reason, f.Cause, f.AppliedAt = s.key, v.Status, v.Reason, v.Cause, v.AppliedAt
+	f.Settle, f.Attribution = v.Settle, v.Attribution
+	f.Readings = readings(b, s.rows)
+}
+
+// idBarrier is the task that has the ID; nil when it is free. Any hash under the
+// task's key refuses it, in whatever state (asynq rdb.go: enqueueCmd).
+func (r *run) idBarrier(ctx context.Context, q Question) (*Refusal, error) {
+	ref := inspect.Ref{Queue: q.Queue, ID: q.ID}
+	for range confirmRounds {
+		first, err := r.queue.Read(ctx, []inspect.Ref{ref})
+		if err != nil {
+			return nil, err
+		}
+		if first[0].Defect == inspect.DefectDangling {
+			return nil, nil
+		}
+		now, err := r.queue.Now(ctx)
+		if err != nil {
+			return nil, err
+		}
+		b := r.ruleOf(first[0])
+		s := suspect{item: item{task: first[0]}}
+		s.key, s.keyProblem, s.hash = r.keyAgain(b, s.task)
+		f := r.lookUpFenced(ctx, b, []item{s.item}, true)
+		again, err := r.queue.Read(ctx, []inspect.Ref{ref})
+		if err != nil {
+			return nil, err
+		}
+		if !sameHash(first[0], again[0]) {
+			continue
+		}
+		s.task, s.rows, s.lagging, s.unread = again[0], f.rows[0], f.lagging, f.unread
+		refusal := Refusal{Barrier: BarrierTaskID}
+		refusal.Task, refusal.ConfirmedAt, refusal.Code = s.task, now, CodeIDBlocked
+		refusal.Severity = CodeIDBlocked.Severity()
+		r.judgeRefusal(b, &s, &refusal, now)
+		refusal.tellID(r.facts[q.Queue])
+		return &refusal, r.ledgers.first()
+	}
+	return nil, fmt.Errorf("task %q in queue %q: %w", q.ID, q.Queue, ErrChanging)
+}
+
+// elsewhere finds the owners of the same content's locks in the other queues.
+func (r *run) elsewhere(ctx context.Context, q Question) ([]inspect.Ref, error) {
+	var keys []inspect.Key
+	for _, queue := range r.queues {
+		if queue != q.Queue {
+			keys = append(keys, inspect.Key{Kind: inspect.KeyLock, Queue: queue, Type: q.Type, Name: inspect.UniqueKey(queue, q.Type, q.Payload)})
+		}
+	}
+	held, err := r.readOwned(ctx, keys)
+	var refs []inspect.Ref
+	for _, h := range held {
+		if h.owner.State.Live() && h.owner.UniqueKey == h.key.Name {
+			refs = append(refs, h.owner.Ref)
+		}
+	}
+	return refs, err
+}
+
+// tellLock puts into words when the lock goes, and what to do.
+func (f *Refusal) tellLock(q queueFacts) {
+	owner := fmt.Sprintf("task %q (%s)", f.Task.ID, f.Task.State)
+	f.Why = "it ends " + f.ends()
+	switch f.Verdict {
+	case LockGuards, LockEarly, LockDrifted:
+		f.Why += ", or earlier, as soon as " + owner + " succeeds"
+		f.Next = "wait: " + owner + " does this work" + unserved(q)
+		if f.Verdict == LockDrifted {
+			f.Next = "wait, or enqueue with another content: " + owner + " will run with the content it was given since" + unserved(q)
+		}
+		f.Command = f.explain()
+	case LockBlocks:
+		f.Why += ", or with the deletion of " + owner
+		f.archived()
+	case LockOrphaned, LockPhantom:
+		f.Next = "release it: nobody will do this work"
+		if !strings.ContainsRune(f.Lock.Key, 0) {
+			f.Command = "idemctl locks release --key " + ShellQuote(f.Lock.Key)
+		}
+	default:
+		f.Next = "look at the key by hand: asynq writes no such lock"
+	}
+}
+
+// archived says what is safe with an archived task that is in the way.
+func (f *Refusal) archived() {
+	f.Command = f.explain()
+	switch f.Status {
+	case StatusApplied:
+		f.Next = "its work is done: the task can be deleted, which frees the way"
+	case StatusNotApplied:
+		f.Next = "its work seems not to be done: have explain confirm that, then run the archived task again instead of a new one"
+	case StatusNatural:
+		f.Next = "repeating it is harmless: run the archived task again"
+	default:
+		f.Next = "nobody can say whether its work is done: find out before either is run"
+	}
+}
+
+// tellID puts into words when the ID is free again, and what to do.
+func (f *Refusal) tellID(q queueFacts) {
+	t := f.Task
+	f.Command = f.explain()
+	switch {
+	case t.Defect == inspect.DefectResultOnly:
+		f.Why = "a result without a task: nothing deletes it"
+		f.Next = "delete the leftover result"
+		f.Command = "idemctl integrity repair --queue " + ShellQuote(t.Queue) + " --id=" + ShellQuote(t.ID)
+	case t.State == inspect.StateArchived:
+		f.Why = "until the archived task is deleted; asynq does that after 90 days at the earliest, or when the archive is full"
+		f.archived()
+	case t.State == inspect.StateCompleted:
+		f.Until = t.ExpiresAt
+		f.Why = "it is kept after its success until " + stamp(t.ExpiresAt)
+		if !t.ExpiresAt.IsZero() && t.ExpiresAt.Before(f.ConfirmedAt) {
+			f.Why = "its retention ended at " + stamp(t.ExpiresAt) + "; a server's janitor deletes it within seconds"
+			if !q.served {
+				f.Why = "its retention ended at " + stamp(t.ExpiresAt) + ", and no live server serves the queue to delete it"
+			}
+		}
+		f.Next = "wait, or use a new ID: its work is done"
+		if f.Status == StatusNotApplied {
+			f.Next = "asynq calls it done and no row says so: find out before it is enqueued again"
+		}
+	default:
+		f.Why = "until the task has succeeded or was deleted"
+		f.Next = fmt.Sprintf("wait: the task of this ID is %s%s", t.State, unserved(q))
+		if t.State == inspect.StateUnknown {
+			f.Next = "look at it: its hash names no state"
+		}
+	}
+}
+
+func unserved(q queueFacts) string {
+	switch {
+	case q.Paused:
+		return "; but the queue is paused"
+	case !q.served:
+		return "; but no live server serves the queue"
+	}
+	return ""
+}
