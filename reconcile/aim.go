@@ -69,5 +69,8 @@ func (r *run) sweepLocks(ctx context.Context) error {
 		}
 		r.progress("sweeping", nil)
 	}
-	return ctx.Err()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return r.tellLonely(ctx)
 }

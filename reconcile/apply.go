@@ -36,6 +36,9 @@ const applyChunk = 50
 // A change whose answer was lost has the outcome unknown, and stays pending in
 // the journal.
 func (a *Auditor) Apply(ctx context.Context, q Structure, j *journal.Journal, run journal.Run, plan Plan, tell func(Applied)) error {
+	if err := a.Prepare(ctx); err != nil {
+		return err // nothing can be judged again
+	}
 	id, err := j.Begin(run)
 	if err != nil {
 		return err

@@ -139,9 +139,7 @@ func (f *Filter) env(s Subject) filterEnv {
 		env.Key, env.Status, env.Reason = fd.Key, fd.Status.String(), string(fd.Reason)
 		env.Cause, env.Attribution, env.AppliedAt = string(fd.Cause), string(fd.Attribution), fd.AppliedAt
 		env.Code, env.Severity = string(fd.Code), fd.Severity.String()
-		if l := fd.Lock; l != nil {
-			env.Lock = filterLock{Key: l.Key, Owner: l.Owner, State: string(l.State), TTLSeconds: int(l.TTL.Seconds())}
-		}
+		env.lock(fd.Lock)
 	case s.Judged != nil:
 		j := s.Judged
 		env = taskEnv(j.Task)
@@ -151,11 +149,19 @@ func (f *Filter) env(s Subject) filterEnv {
 			c := j.Verdict.Codes[0]
 			env.Code, env.Severity = string(c), j.Verdict.Severity(c, j.Task.State).String()
 		}
+		env.lock(j.Lock)
 	}
 	if f.payload && env.Payload == nil {
 		env.Payload = decoded(s)
 	}
 	return env
+}
+
+// lock adds what was read of a lock.
+func (env *filterEnv) lock(l *Lock) {
+	if l != nil {
+		env.Lock = filterLock{Key: l.Key, Owner: l.Owner, State: string(l.State), TTLSeconds: int(l.TTL.Seconds())}
+	}
 }
 
 func decoded(s Subject) any {

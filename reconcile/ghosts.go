@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/idemctl/idemctl/inspect"
 )
@@ -141,7 +142,10 @@ func (r *run) unheld(ctx context.Context, suspects []inspect.Task) ([]inspect.Ta
 }
 
 // staleLeases tells the leases of tasks that are not active. They are read
-// before the active lists, and everything again after a pause.
+// before the active lists, and everything again after a pause. A lease that
+// still runs may be that of a task that came back under its ID and within the
+// second, since leases end at whole seconds: it is read once more when that
+// second is over.
 func (r *run) staleLeases(ctx context.Context) error {
 	var suspects []inspect.Task
 	for _, q := range r.queues {
@@ -151,12 +155,25 @@ func (r *run) staleLeases(ctx context.Context) error {
 		}
 		suspects = append(suspects, stale...)
 	}
-	if len(suspects) == 0 {
-		return nil
+	for _, wait := range []time.Duration{structurePause, time.Second} {
+		runs := slices.ContainsFunc(suspects, func(t inspect.Task) bool { return t.LeaseValid(r.now()) })
+		if len(suspects) == 0 || wait == time.Second && !runs {
+			break
+		}
+		if err := sleepUntil(ctx, time.Now().Add(wait)); err != nil {
+			return err
+		}
+		var err error
+		if suspects, err = r.stillStale(ctx, suspects); err != nil {
+			return err
+		}
 	}
-	if err := pause(ctx); err != nil {
-		return err
-	}
+	return r.tellStructure(ctx, CodeStaleLease, suspects)
+}
+
+// stillStale are those of the leases that stand as they were, and whose tasks
+// are still not active.
+func (r *run) stillStale(ctx context.Context, suspects []inspect.Task) ([]inspect.Task, error) {
 	var still []inspect.Task
 	for _, q := range r.queues {
 		if !slices.ContainsFunc(suspects, func(t inspect.Task) bool { return t.Queue == q }) {
@@ -164,7 +181,7 @@ func (r *run) staleLeases(ctx context.Context) error {
 		}
 		again, err := r.leasesWithoutActive(ctx, q)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, t := range again {
 			if slices.ContainsFunc(suspects, func(s inspect.Task) bool {
@@ -174,7 +191,7 @@ func (r *run) staleLeases(ctx context.Context) error {
 			}
 		}
 	}
-	return r.tellStructure(ctx, CodeStaleLease, still)
+	return still, nil
 }
 
 // leasesWithoutActive reads the leases of a queue, and then which of them no

@@ -98,7 +98,7 @@ func (r *run) first(b *Bound, s suspect) (suspect, bool) {
 	r.book(s.task, v.Status, absent)
 	if r.opt.OnJudged != nil {
 		r.mu.Lock()
-		j := Judged{Task: s.task, Rule: b, Key: s.key, Verdict: v, Readings: readings(b, s.rows)}
+		j := Judged{Task: s.task, Rule: b, Key: s.key, Verdict: v, Readings: readings(b, s.rows), Lock: s.lock, At: r.now()}
 		if r.opt.Where.Passes(Subject{Judged: &j}) {
 			r.opt.OnJudged(j)
 		}
@@ -191,6 +191,10 @@ func (r *run) lookUp(ctx context.Context, b *Bound, items []item) found {
 func (r *run) lookUpFenced(ctx context.Context, b *Bound, items []item, fence bool) found {
 	f := found{rows: make([][]Row, len(items))}
 	if b == nil || len(b.witnesses()) == 0 {
+		return f
+	}
+	if len(b.parts) == 0 {
+		f.unread = "its sources were never resolved" // an absence would be made up
 		return f
 	}
 	keys := make([]string, 0, len(items))

@@ -38,6 +38,8 @@ type heldLock struct {
 	lock    inspect.Lock
 	owner   inspect.Task
 	verdict LockVerdict
+	// asked and answered are when the lock was read, by this machine's clock.
+	asked, answered time.Time
 }
 
 // readOwned reads locks and their owners; those that are not held any more are
@@ -47,15 +49,17 @@ func (r *run) readOwned(ctx context.Context, keys []inspect.Key) ([]heldLock, er
 	for i, k := range keys {
 		names[i] = k.Name
 	}
+	asked := time.Now()
 	locks, err := r.queue.Locks(ctx, names)
 	if err != nil {
 		return nil, err
 	}
+	answered := time.Now()
 	var held []heldLock
 	var refs []inspect.Ref
 	for i, l := range locks {
 		if l.Held {
-			held = append(held, heldLock{key: keys[i], lock: l})
+			held = append(held, heldLock{key: keys[i], lock: l, asked: asked, answered: answered})
 			refs = append(refs, inspect.Ref{Queue: keys[i].Queue, ID: l.Owner})
 		}
 	}
@@ -70,9 +74,9 @@ func (r *run) readOwned(ctx context.Context, keys []inspect.Key) ([]heldLock, er
 	return held, nil
 }
 
-// lonelyLocks tells which of the locks were left behind: orphaned and phantom
-// ones, after a second look. What else can be wrong with a lock is seen from its
-// task.
+// lonelyLocks looks at locks for the first time, and keeps those that seem to
+// have been left behind: orphaned and phantom ones. What else can be wrong with
+// a lock is seen from its task.
 func (r *run) lonelyLocks(ctx context.Context, keys []inspect.Key) error {
 	if len(keys) == 0 || !r.aim.tells(CodeLockOrphaned) {
 		return nil
@@ -81,32 +85,62 @@ func (r *run) lonelyLocks(ctx context.Context, keys []inspect.Key) error {
 	if err != nil {
 		return err
 	}
-	var suspects []inspect.Key
-	before := map[string]heldLock{}
 	for _, h := range first {
 		if h.verdict == LockOrphaned || h.verdict == LockPhantom {
-			suspects = append(suspects, h.key)
-			before[h.key.Name] = h
+			r.lonely = append(r.lonely, h)
 		}
 	}
+	if len(r.lonely) >= ghostBatch {
+		return r.tellLonely(ctx)
+	}
+	return nil
+}
+
+// tellLonely looks again, after a pause, at the locks that seemed left behind,
+// and tells those that still are.
+func (r *run) tellLonely(ctx context.Context) error {
+	suspects := r.lonely
+	r.lonely = nil
 	if len(suspects) == 0 {
 		return nil
+	}
+	if err := pause(ctx); err != nil {
+		return err
 	}
 	now, err := r.queue.Now(ctx)
 	if err != nil {
 		return err
 	}
-	again, err := r.readOwned(ctx, suspects)
+	keys := make([]inspect.Key, len(suspects))
+	before := make(map[string]heldLock, len(suspects))
+	for i, h := range suspects {
+		keys[i] = h.key
+		before[h.key.Name] = h
+	}
+	again, err := r.readOwned(ctx, keys)
 	if err != nil {
 		return err
 	}
 	for _, h := range again {
 		old := before[h.key.Name]
-		if h.verdict == old.verdict && h.lock.Owner == old.lock.Owner && r.firstSight(h.key) {
+		if h.verdict == old.verdict && h.sameAs(old) && r.firstSight(h.key) {
 			r.tellLock(h, now)
 		}
 	}
 	return nil
+}
+
+// ttlSlack is how far Redis's count of a lock's time may be off.
+const ttlSlack = 5 * time.Millisecond
+
+// sameAs says whether the lock is the one that was seen before, and not one that
+// the next task of the same ID and content has taken: all the time in between
+// has run off it.
+func (h heldLock) sameAs(before heldLock) bool {
+	if h.lock.Owner != before.lock.Owner || h.lock.TTL == 0 || before.lock.TTL == 0 {
+		return h.lock == before.lock
+	}
+	return before.lock.TTL-h.lock.TTL >= h.asked.Sub(before.answered)-ttlSlack
 }
 
 // firstSight says whether a lock is reported for the first time: SCAN may show a

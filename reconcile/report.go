@@ -86,6 +86,8 @@ type Judged struct {
 	Key      string
 	Verdict  Verdict
 	Readings []Reading
+	Lock     *Lock     // nil: it was enqueued without one, or it was not read
+	At       time.Time // when it was judged, by Redis's clock
 }
 
 // Progress says how far an audit is.

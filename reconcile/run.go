@@ -46,6 +46,7 @@ type run struct {
 	suspects     []inspect.Task // hashes that the listing has not seen
 	suspectBytes int
 	hashes       hashCounts
+	lonely       []heldLock // locks that seem to have been left behind
 	toldLocks    *inspect.Index
 	archives     map[string]*archiveAge
 	ticking      map[string]*tick
@@ -235,6 +236,9 @@ func (r *run) produce(ctx context.Context, work chan<- batch) error {
 			return err
 		}
 		for _, t := range page {
+			if before, ok := r.strays[t.Ref]; ok {
+				t.Prev = before.Prev // as a stray it was not counted
+			}
 			if stray(t) {
 				if r.strays[t.Ref] = t; len(r.strays) >= maxStrays {
 					if err := r.resolve(ctx, s); err != nil {
@@ -246,6 +250,7 @@ func (r *run) produce(ctx context.Context, work chan<- batch) error {
 			if t.State == inspect.StateUnknown && t.Defect != inspect.DefectResultOnly {
 				continue // gone between its list and its hash
 			}
+			r.strays.count(t)
 			rule, it := r.sort(t)
 			if r.inScope(t) {
 				r.cases.see(rule, t)

@@ -14,8 +14,18 @@ import (
 // it is; one that its list still names while its hash, unchanged, says another
 // state, or is not there at all, is a fault of the queue's structure.
 
-// strays are tasks that were met out of place, by where they were listed.
+// strays are tasks that were met out of place, by where they were listed. Prev is
+// the state in which they were met in place, and so counted and judged;
+// StateUnknown: not yet.
 type strays map[inspect.Ref]inspect.Task
+
+// count notes that a task is met in place, if it is among the strays.
+func (s strays) count(t inspect.Task) {
+	if before, ok := s[t.Ref]; ok {
+		before.Prev = t.State
+		s[t.Ref] = before
+	}
+}
 
 // maxStrays bounds how many are kept until the end of the listing.
 const maxStrays = 10_000
@@ -58,9 +68,9 @@ func (r *run) resolve(ctx context.Context, s *sorter) error {
 	return nil
 }
 
-// put judges a task unless it was judged before.
+// put judges a task unless it was met in place before.
 func (r *run) put(ctx context.Context, s *sorter, t inspect.Task) {
-	if r.index.Noted(t.Ref)&noteStatus != 0 {
+	if t.Prev != inspect.StateUnknown {
 		return
 	}
 	rule, it := r.sort(t)
@@ -93,6 +103,7 @@ func (r *run) lookAtStrays(ctx context.Context, suspects strays) (settled []insp
 	still = strays{}
 	for _, t := range now {
 		before := suspects[t.Ref]
+		t.Prev = before.Prev
 		vanished := t.Defect == inspect.DefectDangling
 		switch {
 		case listed[t.Ref] && vanished:

@@ -118,6 +118,9 @@ func (w *sweeper) left(k inspect.Key) {
 // finish tells what the sweep as a whole has shown. Groups and removed queues are
 // of no type, and stay out where the scope asks for some.
 func (w *sweeper) finish(ctx context.Context) error {
+	if err := w.run.tellLonely(ctx); err != nil {
+		return err
+	}
 	if len(w.run.opt.Scope.Types) > 0 {
 		return nil
 	}

@@ -12,6 +12,7 @@ import (
 
 func newDemo(p *program) *cobra.Command {
 	var keep bool
+	var options demo.Options
 	cmd := &cobra.Command{
 		Use:   "demo [COMMAND...]",
 		Short: "Run a command (default: audit) in a laboratory that needs nothing",
@@ -25,19 +26,20 @@ connect from another shell.`,
   idemctl demo --keep`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.runDemo(cmd.Context(), cmd, args, keep)
+			return p.runDemo(cmd.Context(), cmd, args, options, keep)
 		},
 	}
 	cmd.Flags().SetInterspersed(false)
+	cmd.Flags().BoolVar(&options.FullArchive, "full-archive", false, "add a queue whose archive is nearly full (9,000 tasks)")
 	cmd.Flags().BoolVar(&keep, "keep", false, "stay until interrupted, and say how to connect from another shell")
 	return cmd
 }
 
-func (p *program) runDemo(ctx context.Context, cmd *cobra.Command, args []string, keep bool) (err error) {
+func (p *program) runDemo(ctx context.Context, cmd *cobra.Command, args []string, options demo.Options, keep bool) (err error) {
 	if len(args) > 0 && args[0] == "demo" {
 		return usagef("demo cannot run itself")
 	}
-	lab, err := demo.Open(ctx)
+	lab, err := demo.Open(ctx, options)
 	if err != nil {
 		return err
 	}

@@ -108,7 +108,8 @@ func newRoot(p *program) *cobra.Command {
 		Long: `idemctl joins asynq's queues (Redis) with the ledger of what their handlers did
 (rows such as processed_tasks.task_id in PostgreSQL or SQLite), and says which
 tasks lie: archived as failed although the money moved, kept as done although
-nothing was written. It only reads.`,
+nothing was written. It reads only, but for the commands that change something:
+those show a plan, ask, and keep a journal.`,
 		Example: `  idemctl demo
   idemctl audit --uri redis://127.0.0.1:6379 --ledger postgres://app@127.0.0.1/app
   idemctl explain default 3f0c…`,
@@ -140,7 +141,7 @@ nothing was written. It only reads.`,
 	flags.StringVar(&p.shared.logFile, "log-file", "", "write the log to `FILE` instead of standard error")
 	flags.DurationVar(&p.shared.timeout, "timeout", 0, "stop after this time and say what is known, e.g. 30s (0: no limit)")
 	root.AddCommand(
-		newAudit(p), newTasks(p), newExplain(p), newDoctor(p), newConfig(p), newDemo(p), newVersion(p),
+		newAudit(p), newTasks(p), newExplain(p), newLocks(p), newIntegrity(p), newPayload(p), newDoctor(p), newConfig(p), newDemo(p), newVersion(p),
 	)
 	return root
 }

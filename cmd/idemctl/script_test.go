@@ -46,6 +46,8 @@ type stage struct {
 //	sql STATEMENT
 //	settle               wait until whole seconds lie behind
 //	lease QUEUE ID AGO   end a pending task's worker's lease
+//	damage KIND QUEUE ID as a crash leaves a task: ghost, unlease, dangle, corrupt, result
+//	inspector CALL QUEUE asynq's own deletion: delete-pending
 //
 // and the variables REDIS (a URI) and LEDGER (a DSN).
 func TestScripts(t *testing.T) {
@@ -66,6 +68,7 @@ func TestScripts(t *testing.T) {
 			"sql":    func(ts *testscript.TestScript, _ bool, args []string) { stageOf(ts).db.Exec(strings.Join(args, " ")) },
 			"settle": func(*testscript.TestScript, bool, []string) { time.Sleep(2100 * time.Millisecond) },
 			"lease":  endLease,
+			"damage": damage, "inspector": callInspector,
 			"exits":  exits,
 			"raw":    raw,
 		},
@@ -124,6 +127,30 @@ func endLease(ts *testscript.TestScript, _ bool, args []string) {
 	ago, err := time.ParseDuration(args[2])
 	ts.Check(err)
 	stageOf(ts).redis.Orphan(inspect.Ref{Queue: args[0], ID: args[1]}, time.Now().Add(-ago))
+}
+
+// damage leaves a task as a crash does.
+func damage(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 3 {
+		ts.Fatalf("usage: damage KIND QUEUE ID")
+	}
+	redis, ref := stageOf(ts).redis, inspect.Ref{Queue: args[1], ID: args[2]}
+	kinds := map[string]func(inspect.Ref){
+		"ghost": redis.Ghost, "unlease": redis.Unlease, "dangle": redis.Dangle, "corrupt": redis.Corrupt, "result": redis.ResultOnly,
+	}
+	do, ok := kinds[args[0]]
+	if !ok {
+		ts.Fatalf("unknown damage %q", args[0])
+	}
+	do(ref)
+}
+
+func callInspector(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 2 || args[0] != "delete-pending" {
+		ts.Fatalf("usage: inspector delete-pending QUEUE")
+	}
+	_, err := stageOf(ts).redis.Inspector().DeleteAllPendingTasks(args[1])
+	ts.Check(err)
 }
 
 // exits runs idemctl and wants an exit code: exits CODE ARGS…

@@ -142,15 +142,29 @@ type session struct {
 
 // open connects to Redis and every ledger. The caller closes the session.
 func (p *program) open(ctx context.Context, cmd *cobra.Command) (*session, error) {
+	return p.openSession(ctx, cmd, true)
+}
+
+// openBare is open for commands that are of use without a ledger: then every
+// effect is unknown.
+func (p *program) openBare(ctx context.Context, cmd *cobra.Command) (*session, error) {
+	return p.openSession(ctx, cmd, false)
+}
+
+func (p *program) openSession(ctx context.Context, cmd *cobra.Command, needsLedger bool) (*session, error) {
 	set, err := p.settings(cmd)
 	if err != nil {
 		return nil, err
 	}
 	s := &session{settings: set, ledgers: map[string]reconcile.Ledger{}}
-	if err := s.checkLedgers(); err != nil {
+	bare := !needsLedger && len(set.Context.Ledgers)+len(set.Context.Rules) == 0
+	if err := s.checkLedgers(); err != nil && !bare {
 		return nil, err
 	}
 	s.rules = rulesOf(set.Context.Rules)
+	if bare {
+		s.rules = []reconcile.Rule{} // and not the implicit one, which needs a ledger
+	}
 	for n, r := range s.rules {
 		if err := bindRule(n+1, r); err != nil {
 			return nil, s.place(err)

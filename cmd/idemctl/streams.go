@@ -16,6 +16,8 @@ type streams struct {
 	out, err io.Writer
 	// outTerminal and errTerminal say whether a person looks at them.
 	outTerminal, errTerminal bool
+	// inTerminal says that a person can answer.
+	inTerminal bool
 	// width is the columns of out; 0 where it is no terminal.
 	width func() int
 	now   func() time.Time
@@ -24,6 +26,7 @@ type streams struct {
 func systemStreams() *streams {
 	return &streams{
 		in: os.Stdin, out: os.Stdout, err: os.Stderr,
+		inTerminal:  term.IsTerminal(int(os.Stdin.Fd())),
 		outTerminal: term.IsTerminal(int(os.Stdout.Fd())),
 		errTerminal: term.IsTerminal(int(os.Stderr.Fd())),
 		width:       terminalWidth,

@@ -46,23 +46,32 @@ type Lab struct {
 	client  *redis.Client
 	ledger  *sql.DB
 	servers []*crashable
-	release chan struct{} // closed when handlers that hang may end
-	clock   chan struct{} // closed to stop the keys' clock
-	done    sync.WaitGroup
+	// schedulers have all registered the same entry.
+	schedulers []*asynq.Scheduler
+	release    chan struct{} // closed when handlers that hang may end
+	clock      *clock
+	done       sync.WaitGroup // of the clock
+}
+
+// Options say which laboratory. The zero value is the usual one.
+type Options struct {
+	// FullArchive adds a queue whose archive is nearly full: 9,000 tasks, more
+	// than anybody wants to meet in every list.
+	FullArchive bool
 }
 
 // Open builds the laboratory and waits until the bad night is over: every task
 // is where its story ends, and what settles has settled. It takes about three
 // seconds.
-func Open(ctx context.Context) (*Lab, error) {
-	l := &Lab{release: make(chan struct{}), clock: make(chan struct{})}
-	if err := l.open(ctx); err != nil {
+func Open(ctx context.Context, o Options) (*Lab, error) {
+	l := &Lab{release: make(chan struct{})}
+	if err := l.open(ctx, o); err != nil {
 		return nil, errors.Join(fmt.Errorf("demo: %w", err), l.Close())
 	}
 	return l, nil
 }
 
-func (l *Lab) open(ctx context.Context) error {
+func (l *Lab) open(ctx context.Context, o Options) error {
 	folder, err := os.MkdirTemp("", "idemctl-demo-")
 	if err != nil {
 		return err
@@ -72,7 +81,8 @@ func (l *Lab) open(ctx context.Context) error {
 		return err
 	}
 	l.Redis = l.redis.Addr()
-	l.done.Go(l.tick)
+	l.clock = startClock(l.redis)
+	l.done.Go(l.clock.run)
 	redis.SetLogger(silence{}) // connections are cut here on purpose
 	l.client = redis.NewClient(&redis.Options{Addr: l.Redis})
 	if err := l.openLedger(ctx); err != nil {
@@ -83,7 +93,7 @@ func (l *Lab) open(ctx context.Context) error {
 	if err := os.WriteFile(l.Config, []byte(text), 0o600); err != nil {
 		return err
 	}
-	return l.play(ctx)
+	return l.play(ctx, o)
 }
 
 // startRedis listens on a free loopback port.
@@ -93,20 +103,6 @@ func startRedis() (*miniredis.Miniredis, error) {
 		return nil, fmt.Errorf("starting the in-process Redis: %w", err)
 	}
 	return r, nil
-}
-
-// tick lets keys expire: miniredis has no clock of its own.
-func (l *Lab) tick() {
-	second := time.NewTicker(time.Second)
-	defer second.Stop()
-	for {
-		select {
-		case <-second.C:
-			l.redis.FastForward(time.Second)
-		case <-l.clock:
-			return
-		}
-	}
 }
 
 func (l *Lab) openLedger(ctx context.Context) error {
@@ -130,7 +126,12 @@ func (l *Lab) Close() error {
 	for _, s := range l.servers {
 		s.stop()
 	}
-	close(l.clock)
+	for _, s := range l.schedulers {
+		s.Shutdown()
+	}
+	if l.clock != nil {
+		close(l.clock.stop)
+	}
 	l.done.Wait()
 	var faults []error
 	if l.client != nil {
@@ -148,24 +149,34 @@ func (l *Lab) Close() error {
 	return errors.Join(faults...)
 }
 
+// patience is how long the laboratory waits for its workers.
+const patience = 30 * time.Second
+
+var errSlow = fmt.Errorf("the laboratory's workers did not get there in %s", patience)
+
 // play enqueues every incident, lets the workers at them, and waits for the
 // morning.
-func (l *Lab) play(ctx context.Context) error {
-	night := newNight(l)
-	l.servers = append(l.servers, startServer(l.Redis, night.handle, map[string]int{"default": 3, "payments": 5}))
-	l.servers = append(l.servers, startServer(l.Redis, night.handle, map[string]int{"doomed": 1}))
-	client := asynq.NewClientFromRedisClient(l.client)
-	for _, i := range night.incidents {
-		if err := night.desk.exec(ctx, i.before...); err != nil {
-			return fmt.Errorf("%s: %w", i.story, err)
-		}
-		if err := i.enqueue(ctx, client); err != nil {
-			return fmt.Errorf("%s: %w", i.story, err)
-		}
-		l.Tasks++
+func (l *Lab) play(ctx context.Context, o Options) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, errSlow)
+	defer cancel()
+	night := newNight(l, incidents(o))
+	if err := night.enqueue(ctx, true); err != nil {
+		return err
+	}
+	queues := map[string]int{"default": 3, "payments": 5, "nightly": 1, "thumbnails": 1}
+	doomed := startServer(l.Redis, night.handle, map[string]int{"doomed": 1})
+	l.servers = append(l.servers, startServer(l.Redis, night.handle, queues), doomed)
+	if err := l.startSchedulers(); err != nil {
+		return err
+	}
+	if err := night.enqueue(ctx, false); err != nil {
+		return err
 	}
 	if err := night.wait(ctx); err != nil {
 		return err
 	}
-	return night.morning(ctx)
+	if err := night.morning(ctx, doomed); err != nil {
+		return err
+	}
+	return l.scheduled(ctx)
 }

@@ -38,8 +38,12 @@ func startServer(addr string, handler asynq.HandlerFunc, queues map[string]int) 
 		Queues:            queues,
 		Logger:            silence{},
 		LogLevel:          asynq.FatalLevel,
+		RetryDelayFunc:    retryDelay,
+		IsFailure:         isFailure,
 		TaskCheckInterval: 50 * time.Millisecond,
 		ShutdownTimeout:   100 * time.Millisecond,
+
+		DelayedTaskCheckInterval: 250 * time.Millisecond,
 	})
 	// Start fails only on a server that was started before.
 	_ = c.server.Start(handler)

@@ -88,13 +88,21 @@ var taskFields = []field[taskJSON]{
 	{name: "last_error", wide: true, cell: func(t *taskJSON) string { return word(t.LastError) }, most: 200},
 	{name: "task_id_hex", wide: true, ours: true, cell: func(t *taskJSON) string { return word(t.TaskIDHex) }},
 	{name: "payload", wide: true, cell: func(t *taskJSON) string { return payloadCell(t.Payload, t.PayloadEncoding) }, most: 120},
+	{name: "lock_state", wide: true, ours: true, cell: func(t *taskJSON) string { return word(t.lock().State) }},
+	{name: "lock_ttl_seconds", wide: true, ours: true, right: true, cell: func(t *taskJSON) string { return decimal(t.lock().TTLSeconds) }},
+	{name: "lock_needed_seconds", wide: true, ours: true, right: true, cell: func(t *taskJSON) string { return decimal(t.lock().NeededSeconds) }},
+	{name: "lock_owner", wide: true, cell: func(t *taskJSON) string { return word(t.lock().Owner) }, most: 40},
 }
 
-func (f *findingJSON) lock() lockJSON {
-	if f.Lock == nil {
+func (f *findingJSON) lock() lockJSON { return lockOrNone(f.Lock) }
+
+func (t *taskJSON) lock() lockJSON { return lockOrNone(t.Lock) }
+
+func lockOrNone(l *lockJSON) lockJSON {
+	if l == nil {
 		return lockJSON{}
 	}
-	return *f.Lock
+	return *l
 }
 
 func word(s *string) string {

@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -99,8 +100,9 @@ func (p *page) dossierTask(d *reconcile.Dossier, hide redactor) {
 	p.title("TASK", "")
 	p.fact("queue", joined(Visible(t.Queue), queueWords(d)))
 	p.fact("id", Visible(t.ID))
+	p.fact("", idWords(d))
 	p.fact("type", Visible(t.Type))
-	p.fact("state", t.State.String())
+	p.fact("state", joined(t.State.String(), placeWords(d)))
 	if t.Defect == inspect.DefectNone {
 		p.fact("tries", fmt.Sprintf("%d of %d retries used", t.Retried, t.MaxRetry))
 	}
@@ -168,6 +170,30 @@ func payloadWords(shown payloadText, size int) string {
 	default:
 		return fit(Visible(shown.text), maxDossierPayload)
 	}
+}
+
+// idWords says what hangs on a task ID that its producer chose.
+func idWords(d *reconcile.Dossier) string {
+	if !reconcile.ExplicitID(d.Task.ID) {
+		return ""
+	}
+	words := "chosen by its producer: another enqueue of it is refused while the task is there"
+	if e := d.Periodic; e != nil {
+		words += "; the periodic entry " + Visible(e.Spec) + " enqueues under it"
+	}
+	return words
+}
+
+// placeWords says where a task is, if that is not what its state says.
+func placeWords(d *reconcile.Dossier) string {
+	held := slices.DeleteFunc(slices.Clone(d.HeldIn), func(name string) bool { return name == "lease" })
+	switch {
+	case len(held) == 0:
+		return "held by no list or set"
+	case len(held) == 1 && held[0] == d.Task.State.String():
+		return ""
+	}
+	return "held by " + strings.Join(held, " and ")
 }
 
 func queueWords(d *reconcile.Dossier) string {

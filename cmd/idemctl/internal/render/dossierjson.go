@@ -35,7 +35,7 @@ func (r redactor) headers(h map[string]string) json.RawMessage {
 }
 
 func (b *base) shapeDossier(d *reconcile.Dossier) dossierJSON {
-	j := reconcile.Judged{Task: d.Task, Rule: d.Rule, Key: d.Key, Verdict: d.Verdict, Readings: d.Readings}
+	j := reconcile.Judged{Task: d.Task, Rule: d.Rule, Key: d.Key, Verdict: d.Verdict, Readings: d.Readings, Lock: d.Lock, At: d.ConfirmedAt}
 	t := &d.Task
 	s := dossierJSON{
 		Schema:       SchemaExplain,
@@ -47,7 +47,8 @@ func (b *base) shapeDossier(d *reconcile.Dossier) dossierJSON {
 		ExpiresAt:    instant(t.ExpiresAt),
 		SettlesAt:    instant(d.Verdict.SettlesAt),
 		Headers:      b.redact.headers(t.Headers),
-		Lock:         shapeLock(d.Lock),
+		HeldIn:       list(d.HeldIn),
+		ExplicitID:   reconcile.ExplicitID(t.ID),
 		QueuePaused:  d.Queue.Paused,
 		QueueServed:  d.Served,
 		Findings:     []findingJSON{},
@@ -57,6 +58,9 @@ func (b *base) shapeDossier(d *reconcile.Dossier) dossierJSON {
 	s.TimeoutSeconds = secondsOf(t.Timeout)
 	s.Retention = secondsOf(t.Retention)
 	s.SettleSeconds = secondsOf(d.Verdict.Settle)
+	if e := d.Periodic; e != nil {
+		s.Periodic = shapePeriodic(e)
+	}
 	if d.Worker != nil {
 		s.Worker = &workerJSON{d.Worker.Server, instant(d.Worker.StartedAt), instant(d.Worker.Deadline)}
 	}
@@ -67,4 +71,11 @@ func (b *base) shapeDossier(d *reconcile.Dossier) dossierJSON {
 		s.Choices = append(s.Choices, choiceJSON(c))
 	}
 	return s
+}
+
+func shapePeriodic(e *reconcile.Periodic) *periodicJSON {
+	return &periodicJSON{
+		Spec: e.Spec, Type: e.Type, Queue: e.Queue, TaskID: text(e.TaskID), Scheduler: e.Scheduler,
+		NextAt: instant(e.Next), PrevAt: instant(e.Prev),
+	}
 }

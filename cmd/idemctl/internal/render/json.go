@@ -36,6 +36,8 @@ type auditJSON struct {
 	Signatures  []signatureJSON `json:"signatures"`
 	// SignaturesCut is how many findings fell into groups that were not kept.
 	SignaturesCut int `json:"signatures_cut"`
+	// Hashes is [] where they were not counted, which a narrowed audit does not do.
+	Hashes []hashesJSON `json:"hashes"`
 	// Omitted is how many findings a limit kept from being printed.
 	Omitted int `json:"omitted"`
 }
@@ -175,8 +177,33 @@ type findingJSON struct {
 type lockJSON struct {
 	Key        string   `json:"key"`
 	Owner      *string  `json:"owner"`
+	OwnerState *string  `json:"owner_state"` // null: the owner is gone, or was not looked for
 	TTLSeconds *float64 `json:"ttl_seconds"`
+	EndsAt     *string  `json:"ends_at"`
 	State      *string  `json:"state"`
+	// NeededSeconds is how long the lock would have to live yet; null where
+	// nothing bounds that.
+	NeededSeconds *float64 `json:"needed_seconds"`
+}
+
+// hashesJSON counts the task hashes of one queue: total is the sum of the rest.
+type hashesJSON struct {
+	Queue      string `json:"queue"`
+	Total      int    `json:"total"`
+	Indexed    int    `json:"indexed"`
+	Ghosts     int    `json:"ghosts"`
+	ResultOnly int    `json:"result_only"`
+}
+
+// periodicJSON is a periodic entry of a live scheduler.
+type periodicJSON struct {
+	Spec      string  `json:"spec"`
+	Type      string  `json:"type"`
+	Queue     string  `json:"queue"`
+	TaskID    *string `json:"task_id"`
+	Scheduler string  `json:"scheduler"`
+	NextAt    *string `json:"next_at"`
+	PrevAt    *string `json:"prev_at"`
 }
 
 // findingSourceJSON is what one source says of a finding's key.
@@ -242,6 +269,7 @@ type taskJSON struct {
 	LeaseExpires    *string             `json:"lease_expires_at"`
 	AppliedAt       *string             `json:"applied_at"`
 	UniqueKey       *string             `json:"unique_key"`
+	Lock            *lockJSON           `json:"lock"` // null: enqueued without one, or given back
 	Group           *string             `json:"group"`
 	Sources         []findingSourceJSON `json:"sources"`
 	Payload         json.RawMessage     `json:"payload"`
@@ -262,13 +290,16 @@ type dossierJSON struct {
 	SettleSeconds  *float64        `json:"settle_seconds"`
 	SettlesAt      *string         `json:"settles_at"`
 	Headers        json.RawMessage `json:"headers"`
-	Lock           *lockJSON       `json:"lock"`
-	Worker         *workerJSON     `json:"worker"` // null: no worker says that it runs the task
-	QueuePaused    bool            `json:"queue_paused"`
-	QueueServed    bool            `json:"queue_served"`
-	Findings       []findingJSON   `json:"findings"`
-	Next           string          `json:"next"`
-	Choices        []choiceJSON    `json:"choices"`
+	// HeldIn are the lists and sets that hold the task's ID; [] for a ghost.
+	HeldIn      []string      `json:"held_in"`
+	ExplicitID  bool          `json:"explicit_id"` // not as asynq gives them: a new enqueue can bear it too
+	Periodic    *periodicJSON `json:"periodic"`    // the entry that enqueues under the ID
+	Worker      *workerJSON   `json:"worker"`      // null: no worker says that it runs the task
+	QueuePaused bool          `json:"queue_paused"`
+	QueueServed bool          `json:"queue_served"`
+	Findings    []findingJSON `json:"findings"`
+	Next        string        `json:"next"`
+	Choices     []choiceJSON  `json:"choices"`
 }
 
 type workerJSON struct {

@@ -316,7 +316,8 @@ func sampleDossier(t testing.TB) *reconcile.Dossier {
 	f := sampleFindings()[1]
 	f.Task.Headers = map[string]string{"traceparent": "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "authorization": "Bearer secret"}
 	return &reconcile.Dossier{
-		Task: f.Task, Findings: []reconcile.Finding{f},
+		HeldIn: []string{"archived"},
+		Task:   f.Task, Findings: []reconcile.Finding{f},
 		Rule: bind(t, 1, reconcile.Rule{
 			Type: "payment:*", Class: reconcile.ClassCreate, Key: "payload.event_id",
 			Sources: []reconcile.Source{sampleMark().Source, sampleEffect().Source},

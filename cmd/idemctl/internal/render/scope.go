@@ -28,6 +28,9 @@ func scopeOf(r *reconcile.Report, h *Header) []scopeFact {
 		facts = append(facts, scopeFact{"only", narrowed})
 	}
 	facts = append(facts, scopeFact{"tasks", tasksLine(r)})
+	if hashes := hashesLine(r); hashes != "" {
+		facts = append(facts, scopeFact{"hashes", hashes})
+	}
 	if status := statusLine(r); status != "" {
 		facts = append(facts, scopeFact{"effects", status})
 	}
@@ -35,6 +38,26 @@ func scopeOf(r *reconcile.Report, h *Header) []scopeFact {
 		facts = append(facts, scopeFact{"clocks", "differ by " + took(r.Skew) + ": time order closer than that is not known"})
 	}
 	return facts
+}
+
+// hashesLine counts the hashes of all queues, where any is not as it should be
+// or the structure was what was asked for.
+func hashesLine(r *reconcile.Report) string {
+	var all reconcile.HashCount
+	for _, h := range r.Hashes {
+		all.Total += h.Total
+		all.Indexed += h.Indexed
+		all.Ghosts += h.Ghosts
+		all.ResultOnly += h.ResultOnly
+	}
+	if all.Ghosts+all.ResultOnly == 0 && len(r.Totals.ByStatus) > 0 || all.Total == 0 {
+		return ""
+	}
+	line := count(all.Total) + " = indexed " + count(all.Indexed) + " + ghosts " + count(all.Ghosts)
+	if all.ResultOnly > 0 {
+		line += " + results alone " + count(all.ResultOnly)
+	}
+	return line
 }
 
 // skewWorthSaying is where clocks that differ begin to matter to a reader.

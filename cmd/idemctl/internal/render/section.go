@@ -122,7 +122,9 @@ func (p *page) evidence(f *reconcile.Finding) []string {
 	if f.Code == reconcile.CodeUnsettled && !f.SettlesAt.IsZero() && f.Consequence() == "" {
 		add("settled %s", p.since(f.SettlesAt))
 	}
-	facts = append(facts, p.lockWords(f.Lock))
+	if f.Code.Family() != "lock" {
+		facts = append(facts, p.lockWords(f.Lock)) // a finding on a lock has said it
+	}
 	if t.LastErr != "" {
 		// At most two lines: an error can be a page long.
 		add("error: %s", fit(Visible(t.LastErr), 2*p.width-20))
@@ -156,6 +158,9 @@ func (p *page) lockWords(l *reconcile.Lock) string {
 	}
 	switch l.State {
 	case reconcile.LockHeld:
+		if l.Needed > 0 {
+			return "holds its lock for " + span(l.TTL) + ", and can live for " + span(l.Needed)
+		}
 		return "holds its lock for " + span(l.TTL)
 	case reconcile.LockTaken:
 		return "its lock is held by " + Visible(l.Owner) + " for " + span(l.TTL)
@@ -168,7 +173,10 @@ func (p *page) lockWords(l *reconcile.Lock) string {
 
 // humanize writes a finding's own times as a reader at a terminal counts them.
 func (p *page) humanize(f *reconcile.Finding, words string) string {
-	times := append(taskTimes(&f.Task), f.AppliedAt, f.SettlesAt, f.ConfirmedAt)
+	times := append(taskTimes(&f.Task), f.AppliedAt, f.SettlesAt, f.ConfirmedAt, f.Task.Deadline)
+	if f.Lock != nil {
+		times = append(times, f.ConfirmedAt.Add(f.Lock.TTL))
+	}
 	return p.relative(words, append(times, readingTimes(f.Readings)...))
 }
 

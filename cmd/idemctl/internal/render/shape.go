@@ -61,7 +61,7 @@ func shapeFinding(f *reconcile.Finding, payload payloadText) findingJSON {
 		AppliedAt:   instant(f.AppliedAt),
 		SettlesAt:   instant(f.SettlesAt),
 		ConfirmedAt: instant(f.ConfirmedAt),
-		Lock:        shapeLock(f.Lock),
+		Lock:        shapeLock(f.Lock, f.ConfirmedAt),
 		Sources:     shapeReadings(f.Readings),
 		Queues:      queuesOf(f),
 		TaskIDs:     []string{},
@@ -85,8 +85,8 @@ func shapeFinding(f *reconcile.Finding, payload payloadText) findingJSON {
 	}
 	t := &f.Task
 	s.Queue, s.TaskID, s.TaskIDHex = &t.Queue, &t.ID, hexOf(t.ID)
-	if f.Code != reconcile.CodeKeyCollision && f.Code != reconcile.CodeIDShared {
-		s.Status = text(f.Status.String()) // those speak of keys, not of one task's effect
+	if f.OfEffect() {
+		s.Status = text(f.Status.String())
 	}
 	if t.State != inspect.StateUnknown {
 		s.State = text(t.State.String())
@@ -142,11 +142,21 @@ func shapeAttempts(t *inspect.Task) (retried, most *int, lastError *string) {
 	return &t.Retried, &t.MaxRetry, lastError
 }
 
-func shapeLock(l *reconcile.Lock) *lockJSON {
+// shapeLock is a lock as it was read at the given time.
+func shapeLock(l *reconcile.Lock, at time.Time) *lockJSON {
 	if l == nil {
 		return nil
 	}
-	return &lockJSON{Key: l.Key, Owner: text(l.Owner), TTLSeconds: secondsOf(l.TTL), State: text(l.State)}
+	s := &lockJSON{
+		Key: l.Key, Owner: text(l.Owner), TTLSeconds: secondsOf(l.TTL), State: text(l.State), NeededSeconds: secondsOf(l.Needed),
+	}
+	if l.OwnerState != inspect.StateUnknown {
+		s.OwnerState = text(l.OwnerState.String())
+	}
+	if l.TTL > 0 && !at.IsZero() {
+		s.EndsAt = instant(at.Add(l.TTL))
+	}
+	return s
 }
 
 func shapeReadings(readings []reconcile.Reading) []findingSourceJSON {

@@ -24,6 +24,7 @@ func shapeReport(r *reconcile.Report, h *Header) auditJSON {
 		Rules:         []ruleJSON{},
 		Signatures:    []signatureJSON{},
 		SignaturesCut: r.SignaturesCut,
+		Hashes:        []hashesJSON{},
 		Totals: totalsJSON{
 			Tasks:      r.Totals.Tasks,
 			Findings:   findingsOf(&r.Totals),
@@ -32,6 +33,9 @@ func shapeReport(r *reconcile.Report, h *Header) auditJSON {
 			ByCode:     codeCounts(r.Totals.ByCode),
 			BySeverity: counts(r.Totals.BySeverity),
 		},
+	}
+	for _, h := range r.Hashes {
+		s.Hashes = append(s.Hashes, hashesJSON(h))
 	}
 	for _, use := range r.Rules {
 		s.Rules = append(s.Rules, shapeRule(use))

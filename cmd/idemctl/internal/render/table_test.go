@@ -282,7 +282,7 @@ func TestVerdictIsHonest(t *testing.T) {
 		"1 archived task is lost: not applied":                    report(1, func(r *reconcile.Report) { r.Totals.ByCode[reconcile.CodeLost] = 1 }),
 		"1 of 4 archived tasks is lost: not applied":              report(4, func(r *reconcile.Report) { r.Totals.ByCode[reconcile.CodeLost] = 1 }),
 		"INCOMPLETE (stopped early): 4 tasks were judged.":        report(4, func(r *reconcile.Report) { r.Complete = false }),
-		"Also: 2 lock/lost.":                                      report(4, func(r *reconcile.Report) { r.Totals.ByCode["lock/lost"] = 2 }),
+		"Also: 2 lock/unheard-of.":                                report(4, func(r *reconcile.Report) { r.Totals.ByCode["lock/unheard-of"] = 2 }),
 		"Worth knowing: 3 effect/parked.":                         report(4, func(r *reconcile.Report) { r.Totals.ByCode[reconcile.CodeParked] = 3 }),
 	} {
 		var lines []string

@@ -120,6 +120,7 @@ func (b *base) shapeTask(j *reconcile.Judged) taskJSON {
 		LeaseExpires:  instant(t.LeaseExpiresAt),
 		AppliedAt:     instant(v.AppliedAt),
 		UniqueKey:     text(t.UniqueKey),
+		Lock:          shapeLock(j.Lock, j.At),
 		Group:         text(t.Group),
 		Sources:       shapeReadings(j.Readings),
 	}

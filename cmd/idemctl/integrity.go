@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/idemctl/idemctl/reconcile"
+)
+
+type integrityOptions struct {
+	*program
+	queues, types []string
+	output        outputFlags
+	failOn        string
+}
+
+func newIntegrity(p *program) *cobra.Command {
+	o := &integrityOptions{program: p}
+	cmd := &cobra.Command{
+		Use:   "integrity",
+		Short: "Hold hashes against lists, sets, groups and leases: what the queue hides",
+		Long: `integrity goes over the queues' structure once: every task's hash against the
+lists, sets and groups, leases against active tasks, groups against those that
+aggregators look at, and what removed queues have left. Whatever it reports was
+looked at twice; tasks on the move are not mistaken for faults. audit does the same
+on its way; integrity alone asks no ledger but for the tasks it reports.
+
+Exit codes: 0 nothing at or above --fail-on, 1 findings, 3 a source cannot be
+read, 4 incomplete.`,
+		Example: `  idemctl integrity
+  idemctl integrity -q payments -o json
+  idemctl integrity repair --all --dry-run`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), cmd) },
+	}
+	connectionFlags(cmd)
+	loadFlags(cmd)
+	f := cmd.Flags()
+	f.StringSliceVarP(&o.queues, "queue", "q", nil, "`QUEUE` name or glob; repeatable")
+	f.StringSliceVarP(&o.types, "type", "t", nil, "task `TYPE` or glob; repeatable")
+	o.output.add(cmd, "20 findings on a terminal, else all")
+	f.StringVar(&o.failOn, "fail-on", "warning", "least `SEVERITY` that makes the exit code 1: info, warning, high, critical, none")
+	cmd.AddCommand(newRepair(p))
+	return cmd
+}
+
+func (o *integrityOptions) run(ctx context.Context, cmd *cobra.Command) error {
+	failOn, err := reconcile.ParseSeverity(o.failOn)
+	if err != nil {
+		return usagef("--fail-on: %w", err)
+	}
+	s, err := o.openBare(ctx, cmd)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	page, err := o.output.options(o.program, s.settings)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := o.bounded(ctx)
+	defer cancel()
+	header, err := s.header(ctx, "")
+	if err != nil {
+		return err
+	}
+	a, err := s.auditor(o.load(cmd, reconcile.Options{Scope: reconcile.Scope{Queues: o.queues, Types: o.types}}))
+	if err != nil {
+		return err
+	}
+	return o.print(a, a.Integrity, ctx, page, header, failOn)
+}
+
+type repairOptions struct {
+	*program
+	queues, types, ids, kinds []string
+	output                    outputFlags
+	change                    changeFlags
+}
+
+func newRepair(p *program) *cobra.Command {
+	o := &repairOptions{program: p}
+	cmd := &cobra.Command{
+		Use:   "repair",
+		Short: "Make the one safe repair of each kind: planned, confirmed, journalled",
+		Long: `repair mends what integrity finds, where there is one safe way:
+
+  ghost               back into its set; into the archive where nobody can say
+                      whether its work is done; closed where it is applied
+  no-lease            an expired lease, so that a recoverer takes the task;
+                      closed where its work is applied; held where nobody knows
+  group-unregistered  the group is registered, so that aggregators look at it
+  result-only         the leftover result is deleted
+  stale-lease         the lease is removed
+  dangling            the ID without a task is removed
+  state-mismatch      the state is set to where the task is
+
+Each is one step in Redis that does nothing if the task has changed since. What is
+held is let through one task at a time: --id ID --force-reason WHY.
+
+Exit codes: 0 done, or nothing to do, or a plan alone; 1 some were held, refused
+or failed; 2 usage; 3 a source cannot be read; 4 incomplete, nothing planned.`,
+		Example: `  idemctl integrity repair --all --dry-run
+  idemctl integrity repair --queue default --kind ghost
+  idemctl integrity repair --queue default --id=evt_42 --force-reason "checked with the bank"`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), cmd) },
+	}
+	connectionFlags(cmd)
+	loadFlags(cmd)
+	f := cmd.Flags()
+	f.StringSliceVarP(&o.queues, "queue", "q", nil, "`QUEUE` name or glob; repeatable")
+	f.StringSliceVarP(&o.types, "type", "t", nil, "task `TYPE` or glob; repeatable")
+	f.StringArrayVarP(&o.ids, "id", "i", nil, "task `ID`; repeatable")
+	f.StringSliceVar(&o.kinds, "kind", nil, "`KIND` of finding, such as ghost or no-lease; repeatable")
+	changeOutput(cmd, &o.output)
+	o.change.add(cmd)
+	f.StringVar(&o.change.reason, "force-reason", "", "`WHY` what is held is to be done all the same; with one --id, and for the journal")
+	return cmd
+}
+
+func (o *repairOptions) run(ctx context.Context, cmd *cobra.Command) error {
+	if err := o.change.selected(len(o.queues)+len(o.types)+len(o.ids)+len(o.kinds) > 0); err != nil {
+		return err
+	}
+	if o.change.reason != "" && len(o.ids) != 1 {
+		return usagef("--force-reason goes with one task, named by --id")
+	}
+	codes, err := kindsOf(o.kinds)
+	if err != nil {
+		return err
+	}
+	s, err := o.openBare(ctx, cmd)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	if err := o.change.allowed(s); err != nil {
+		return err
+	}
+	page, err := o.output.options(o.program, s.settings)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := o.bounded(ctx)
+	defer cancel()
+	if _, err := s.header(ctx, ""); err != nil {
+		return err
+	}
+	scope := reconcile.Scope{Queues: o.queues, Types: o.types, IDs: o.ids}
+	a, err := s.auditor(o.load(cmd, reconcile.Options{Scope: scope}))
+	if err != nil {
+		return err
+	}
+	bar := o.newProgress()
+	sel := reconcile.Selection{Codes: codes, Force: o.change.reason}
+	plan, report, err := a.PlanRepairs(ctx, s.queue, progressOnly{bar}, sel)
+	bar.done()
+	if err != nil {
+		return err
+	}
+	if !report.Complete {
+		o.log.warnf("nothing was planned: not all could be read (%v)", report.Problem)
+		return outcome(exitIncomplete)
+	}
+	words := selectionWords(o.queues, o.types, o.ids, o.kinds)
+	return o.change.carryOut(ctx, o.program, s, a, &plan, page, "integrity repair "+words, "repair")
+}
+
+// kindsOf reads the names of integrity findings, with or without the family.
+func kindsOf(names []string) ([]reconcile.Code, error) {
+	var codes []reconcile.Code
+	for _, name := range names {
+		code := reconcile.Code("integrity/" + strings.TrimPrefix(strings.TrimSpace(name), "integrity/"))
+		if !code.Known() {
+			var known []string
+			for _, c := range reconcile.Codes() {
+				if c.Family() == "integrity" {
+					known = append(known, strings.TrimPrefix(string(c), "integrity/"))
+				}
+			}
+			return nil, &usageError{
+				err:  fmt.Errorf("--kind %s: no such kind of finding", name),
+				hint: "did you mean " + nearest(name, known, 1)[0] + "? All: " + strings.Join(known, ", "),
+			}
+		}
+		codes = append(codes, code)
+	}
+	return codes, nil
+}

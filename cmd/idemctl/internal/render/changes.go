@@ -1,0 +1,275 @@
+package render
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/idemctl/idemctl/reconcile"
+	"github.com/idemctl/idemctl/reconcile/journal"
+)
+
+// changesJSON is a plan and, once it was applied, what came of it.
+type changesJSON struct {
+	Schema  string `json:"schema"`
+	Summary bool   `json:"summary,omitempty"`
+	Applied bool   `json:"applied"` // false: nothing was changed, this is the plan alone
+	// Problem says why not every step was tried; null when all were.
+	Problem *string        `json:"problem"`
+	Journal *string        `json:"journal"` // the file, once applied
+	Counts  map[string]int `json:"counts"`  // planned and held, or outcomes and held
+}
+
+type changesDocumentJSON struct {
+	changesJSON
+	Steps []stepJSON `json:"steps"`
+}
+
+// stepJSON is one change.
+type stepJSON struct {
+	Change    *string `json:"change"` // null: there is none that is safe
+	Action    string  `json:"action"` // apply or hold
+	Words     string  `json:"words"`
+	Code      string  `json:"code"`
+	Queue     string  `json:"queue"`
+	TaskID    *string `json:"task_id"`
+	TaskIDHex *string `json:"task_id_hex"`
+	Type      *string `json:"type"`
+	State     *string `json:"state"`
+	Status    *string `json:"status"`
+	Target    *string `json:"target"` // a lock's key or a group
+	Hold      *string `json:"hold"`   // why it is held
+	Forced    bool    `json:"forced"`
+	Outcome   *string `json:"outcome"` // null until it was tried: done, refused, failed or unknown
+	Found     *string `json:"found"`   // why nothing was changed
+	Error     *string `json:"error"`
+}
+
+func shapeStep(s *reconcile.Step, a *reconcile.Applied) stepJSON {
+	f := &s.Finding
+	j := stepJSON{
+		Change: text(s.Change), Action: "apply", Words: s.Words(), Code: string(f.Code),
+		Queue: f.Task.Queue, TaskID: text(f.Task.ID), TaskIDHex: hexOf(f.Task.ID), Type: text(f.Task.Type),
+		State: stateOrNull(f), Target: text(s.Target), Hold: text(s.Hold), Forced: s.Forced,
+	}
+	if f.OfEffect() {
+		j.Status = text(f.Status.String())
+	}
+	if s.Hold != "" {
+		j.Action = "hold"
+	}
+	if a != nil {
+		j.Outcome, j.Found = text(a.Outcome.String()), text(a.Found)
+		if a.Err != nil {
+			j.Error = text(a.Err.Error())
+		}
+	}
+	return j
+}
+
+// Changes writes a plan, and what came of it.
+type Changes struct {
+	base
+	plan    *reconcile.Plan
+	applied []reconcile.Applied
+}
+
+// NewChanges prepares the output of a plan in FormatTable, FormatJSON or
+// FormatNDJSON; every other format is an error.
+func NewChanges(w io.Writer, o Options, plan *reconcile.Plan) (*Changes, error) {
+	c := &Changes{base: newBase(w, o.filled()), plan: plan}
+	switch c.opt.Format {
+	case FormatTable, FormatJSON, FormatNDJSON:
+		return c, nil
+	}
+	return nil, fmt.Errorf("changes cannot be written as %s (use table, json or ndjson)", c.opt.Format)
+}
+
+// Plan shows a person what is going to be changed. Programs get it with the rest.
+func (c *Changes) Plan() error {
+	if c.opt.Format != FormatTable {
+		return nil
+	}
+	p := newPage(c.w, c.opt)
+	run := c.plan.Runnable()
+	if len(c.plan.Steps) == 0 {
+		p.verdict([]verdict{{text: "Nothing to change."}})
+		return p.flush()
+	}
+	for i := range c.plan.Steps {
+		s := &c.plan.Steps[i]
+		if limit := c.opt.limited(200); limit >= 0 && i == limit {
+			p.text(plural(len(c.plan.Steps)-i, "more step", "more steps")+"; --limit -1 shows all", sgrDim)
+			break
+		}
+		mark := p.with(sgrGreen, "+")
+		if s.Hold != "" {
+			mark = p.with(sgrYellow, "=")
+		}
+		p.hang(mark+" ", "  ", stepSubject(s), sgrBold)
+		p.hang("  ", "  ", sentence(Visible(p.humanize(&s.Finding, s.Finding.Message()))), "")
+		if s.Hold != "" {
+			p.hang("  ", "  ", "held: "+Visible(s.Hold)+".", "")
+			continue
+		}
+		p.hang("  ", "  ", sentence(Visible(s.Words())), "")
+	}
+	p.blank()
+	p.text(fmt.Sprintf("Plan: %s, %s.", plural(run, "change", "changes"), held(len(c.plan.Steps)-run)), sgrBold)
+	return p.flush()
+}
+
+func held(n int) string {
+	if n == 0 {
+		return "nothing held"
+	}
+	return fmt.Sprintf("%d held", n)
+}
+
+func stepSubject(s *reconcile.Step) string {
+	f := &s.Finding
+	switch {
+	case s.Change == journal.ChangeReleaseLock:
+		return "lock " + Visible(s.Target)
+	case f.Task.ID == "":
+		return "group " + Visible(s.Target) + " of queue " + Visible(f.Task.Queue)
+	}
+	return joined(refWords(f.Task.Ref), Visible(f.Task.Type))
+}
+
+// Applied takes what came of one step. Programs that read a stream get it at once.
+func (c *Changes) Applied(a reconcile.Applied) {
+	if c.opt.Format == FormatNDJSON {
+		// The error shows again when the stream is closed.
+		_ = writeLine(c.w, shapeStep(&a.Step, &a))
+		c.applied = append(c.applied, reconcile.Applied{Outcome: a.Outcome})
+		return
+	}
+	c.applied = append(c.applied, a)
+}
+
+// Close writes what came of the whole. With applied false the plan was not
+// carried out.
+func (c *Changes) Close(applied bool, path string, problem error) error {
+	summary := changesJSON{Schema: SchemaChanges, Applied: applied, Counts: c.counts(applied)}
+	if problem != nil {
+		summary.Problem = text(problem.Error())
+	}
+	if applied {
+		summary.Journal = text(path)
+	}
+	switch c.opt.Format {
+	case FormatJSON:
+		line, err := marshal(changesDocumentJSON{changesJSON: summary, Steps: c.steps(applied)})
+		if err != nil {
+			return err
+		}
+		if c.opt.TTY {
+			line = indent(line, "")
+		}
+		_, err = c.w.Write(append(line, '\n'))
+		return err
+	case FormatNDJSON:
+		for _, s := range c.rest(applied) {
+			if err := writeLine(c.w, s); err != nil {
+				return err
+			}
+		}
+		summary.Summary = true
+		return writeLine(c.w, summary)
+	}
+	if !applied {
+		return nil
+	}
+	return c.outcomes(path, problem)
+}
+
+// steps are all of a plan, with their outcomes.
+func (c *Changes) steps(applied bool) []stepJSON {
+	steps := []stepJSON{}
+	if applied {
+		for i := range c.applied {
+			steps = append(steps, shapeStep(&c.applied[i].Step, &c.applied[i]))
+		}
+	}
+	return append(steps, c.rest(applied)...)
+}
+
+// rest are the steps that were not tried: all, or only those held.
+func (c *Changes) rest(applied bool) []stepJSON {
+	var steps []stepJSON
+	for i := range c.plan.Steps {
+		if s := &c.plan.Steps[i]; !applied || s.Hold != "" {
+			steps = append(steps, shapeStep(s, nil))
+		}
+	}
+	return steps
+}
+
+func (c *Changes) counts(applied bool) map[string]int {
+	counts := map[string]int{}
+	run := c.plan.Runnable()
+	if n := len(c.plan.Steps) - run; n > 0 {
+		counts["held"] = n
+	}
+	if !applied {
+		if run > 0 {
+			counts["planned"] = run
+		}
+		return counts
+	}
+	for _, a := range c.applied {
+		counts[a.Outcome.String()]++
+	}
+	return counts
+}
+
+// outcomes tells a person what came of it: the exceptions by name, the rest by
+// number.
+func (c *Changes) outcomes(path string, problem error) error {
+	p := newPage(c.w, c.opt)
+	for i := range c.applied {
+		a := &c.applied[i]
+		if a.Outcome == journal.OutcomeDone {
+			continue
+		}
+		why := Visible(a.Found)
+		if a.Err != nil {
+			why = Visible(a.Err.Error())
+		}
+		p.hang(p.with(sgrYellow, "!")+" ", "  ", stepSubject(&a.Step), sgrBold)
+		p.hang("  ", "  ", outcomeWords(a.Outcome)+why+".", "")
+	}
+	counts := c.counts(true)
+	var words []string
+	for _, name := range []string{"done", "refused", "failed", "unknown", "held"} {
+		if n := counts[name]; n > 0 {
+			words = append(words, count(n)+" "+name)
+		}
+	}
+	if len(words) == 0 {
+		words = append(words, "nothing was tried")
+	}
+	p.text("Changes: "+strings.Join(words, ", ")+".", sgrBold)
+	p.text("journal: "+Visible(path), sgrDim)
+	if problem != nil {
+		p.text("It ended early: "+Visible(problem.Error())+".", "")
+	}
+	return p.flush()
+}
+
+func outcomeWords(o journal.Outcome) string {
+	switch o {
+	case journal.OutcomeRefused:
+		return "not changed: "
+	case journal.OutcomeFailed:
+		return "failed: "
+	}
+	return "the answer was lost, so that it may have been changed or not: "
+}
+
+// Clean says whether every step was made: none held, refused, failed or unknown.
+func (c *Changes) Clean() bool {
+	counts := c.counts(true)
+	return counts["done"] == len(c.plan.Steps)
+}

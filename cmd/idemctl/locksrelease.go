@@ -1,0 +1,106 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/idemctl/idemctl/reconcile"
+)
+
+type releaseOptions struct {
+	*program
+	queues, types, keys []string
+	output              outputFlags
+	change              changeFlags
+}
+
+func newLocksRelease(p *program) *cobra.Command {
+	o := &releaseOptions{program: p}
+	cmd := &cobra.Command{
+		Use:   "release",
+		Short: "Release locks that were left behind: orphaned and phantom ones only",
+		Long: `release deletes uniqueness locks that guard nothing: those whose task is gone, and
+those whose owner is other work. It shows what it would do, asks, writes what it
+is about to change to the journal, and deletes each lock in one step that does
+nothing if the owner has changed or has come back since.
+
+A lock in use is never released; that of an archived task goes with the task.
+
+Exit codes: 0 done, or nothing to do, or a plan alone; 1 some were held, refused
+or failed; 2 usage; 3 a source cannot be read.`,
+		Example: `  idemctl locks release --all --dry-run
+  idemctl locks release -q payments -t payment:charge
+  idemctl locks release --key 'asynq:{default}:unique:payment:charge:9e107d9d372bb6826bd81d3542a419d6'`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), cmd) },
+	}
+	connectionFlags(cmd)
+	loadFlags(cmd)
+	f := cmd.Flags()
+	f.StringSliceVarP(&o.queues, "queue", "q", nil, "`QUEUE` name or glob; repeatable")
+	f.StringSliceVarP(&o.types, "type", "t", nil, "task `TYPE` or glob, as the lock's key names it; repeatable")
+	f.StringArrayVar(&o.keys, "key", nil, "one lock, by its `KEY`; repeatable")
+	changeOutput(cmd, &o.output)
+	o.change.add(cmd)
+	f.StringVar(&o.change.reason, "reason", "", "`WHY`, for the journal")
+	return cmd
+}
+
+// changeOutput are the flags that say how a plan and its outcome are printed.
+func changeOutput(cmd *cobra.Command, o *outputFlags) {
+	f := cmd.Flags()
+	f.StringVarP(&o.format, "output", "o", "table", "`FORMAT`: table, json or ndjson")
+	f.IntVar(&o.limit, "limit", 0, "most steps to show (0: 200; -1: all)")
+}
+
+func (o *releaseOptions) run(ctx context.Context, cmd *cobra.Command) error {
+	if err := o.change.selected(len(o.queues)+len(o.types)+len(o.keys) > 0); err != nil {
+		return err
+	}
+	s, err := o.openBare(ctx, cmd)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	if err := o.change.allowed(s); err != nil {
+		return err
+	}
+	page, err := o.output.options(o.program, s.settings)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := o.bounded(ctx)
+	defer cancel()
+	if _, err := s.header(ctx, ""); err != nil {
+		return err
+	}
+	a, err := s.auditor(o.load(cmd, reconcile.Options{Scope: reconcile.Scope{Queues: o.queues, Types: o.types}}))
+	if err != nil {
+		return err
+	}
+	bar := o.newProgress()
+	plan, report, err := a.PlanReleases(ctx, s.queue, progressOnly{bar}, reconcile.Selection{Keys: o.keys})
+	bar.done()
+	if err != nil {
+		return err
+	}
+	if !report.Complete {
+		o.log.warnf("nothing was planned: the locks could not all be read (%v)", report.Problem)
+		return outcome(exitIncomplete)
+	}
+	return o.change.carryOut(ctx, o.program, s, a, &plan, page, "locks release "+selectionWords(o.queues, o.types, o.keys), "release")
+}
+
+// selectionWords say what a command was asked for, for the journal.
+func selectionWords(lists ...[]string) string {
+	var words []string
+	for _, l := range lists {
+		words = append(words, l...)
+	}
+	if len(words) == 0 {
+		return "--all"
+	}
+	return strings.Join(words, " ")
+}
