@@ -61,9 +61,17 @@ func TestContentTableTellsDistinctContentsApart(t *testing.T) {
 	table := newContentTable()
 	const n = 200_000
 	again := 0
+	numbered := func(i int) inspect.Task {
+		return inspect.Task{Type: "t", Payload: []byte{byte(i), byte(i >> 8), byte(i >> 16)}}
+	}
 	for i := range n {
-		if table.add(table.hash(inspect.Task{Type: "t", Payload: []byte{byte(i), byte(i >> 8), byte(i >> 16)}})) {
+		if table.add(table.hash(numbered(i))) {
 			again++
+		}
+	}
+	for i := range n {
+		if !table.add(table.hash(numbered(i))) {
+			t.Fatalf("content %d was forgotten as the table grew", i)
 		}
 	}
 	// 40 bits, one of them lost to the mark of a slot in use: n²/2 / 2^39 is 0.04.

@@ -162,7 +162,7 @@ func (l *lockLister) judge(ctx context.Context, b *Bound, locks []heldLock, now 
 			}
 		}
 		if h.verdict == LockOrphaned {
-			row.Task = inspect.Task{Ref: inspect.Ref{Queue: h.key.Queue, ID: h.lock.Owner}, Type: h.key.Type}
+			row.Task = inspect.Task{Ref: inspect.Ref{Queue: h.key.Queue, ID: h.lock.Owner}, Type: h.key.Type, Defect: inspect.DefectDangling}
 		}
 		if h.verdict == LockPhantom {
 			row.Detail = phantomWords(h.owner)

@@ -161,7 +161,7 @@ func (r *run) tellLock(h heldLock, now time.Time) {
 		code = CodeLockPhantom
 		detail = phantomWords(h.owner)
 	} else {
-		task = inspect.Task{Ref: inspect.Ref{Queue: h.key.Queue, ID: h.lock.Owner}, Type: h.key.Type}
+		task = inspect.Task{Ref: inspect.Ref{Queue: h.key.Queue, ID: h.lock.Owner}, Type: h.key.Type, Defect: inspect.DefectDangling}
 	}
 	if !r.wantsType(inspect.Task{Type: h.key.Type}) {
 		return

@@ -268,6 +268,7 @@ func TestAuditCallsNothingLeftBehindThatCameDuringTheSweep(t *testing.T) {
 			inspecttest.Spec{Outcome: inspecttest.Completed, ID: "kept", Queue: "brand-new2", Payload: []byte("2")},
 			inspecttest.Spec{Outcome: inspecttest.Scheduled, ID: "late", Queue: "whole", Payload: []byte("3"), Options: unique(time.Hour)},
 			inspecttest.Spec{Outcome: inspecttest.Scheduled, ID: "late2", Queue: "whole", Payload: []byte("4")},
+			inspecttest.Spec{ID: "late4", Queue: "whole", Payload: []byte("6")},
 			inspecttest.Spec{Outcome: inspecttest.Aggregating, ID: "late3", Queue: "whole", Payload: []byte("5"), Options: []asynq.Option{asynq.Group("late")}},
 		)
 		w.redis.Stage("whole", "g")

@@ -157,7 +157,7 @@ func (r *run) lockRefusal(b *Bound, h heldLock, s *suspect, now time.Time) *Refu
 	f := Refusal{Barrier: BarrierLock, Verdict: h.verdict}
 	f.Task, f.Lock, f.ConfirmedAt = h.owner, s.lock, now
 	if h.verdict == LockOrphaned {
-		f.Task = inspect.Task{Ref: inspect.Ref{Queue: h.key.Queue, ID: h.lock.Owner}, Type: h.key.Type}
+		f.Task = inspect.Task{Ref: inspect.Ref{Queue: h.key.Queue, ID: h.lock.Owner}, Type: h.key.Type, Defect: inspect.DefectDangling}
 	} else {
 		r.judgeRefusal(b, s, &f, now)
 	}
@@ -240,7 +240,7 @@ func (r *run) elsewhere(ctx context.Context, q Question) ([]inspect.Ref, error) 
 
 // tellLock puts into words when the lock goes, and what to do.
 func (f *Refusal) tellLock(q queueFacts) {
-	owner := fmt.Sprintf("task %q (%s)", f.Task.ID, f.Task.State)
+	owner := fmt.Sprintf("task %q (%s)", f.Task.ID, lives(f.Task.State))
 	f.Why = "it ends " + f.ends()
 	switch f.Verdict {
 	case LockGuards, LockEarly, LockDrifted:

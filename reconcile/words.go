@@ -148,15 +148,13 @@ func (f *Finding) Action() string {
 	switch f.Code {
 	case CodeUnprotected, CodeUnclassified, CodeEntryOnly, CodeExitOnly:
 		return "idemctl config view"
-	case CodeNoUniqueIndex, CodeClockSkew:
+	case CodeNoUniqueIndex, CodeClockSkew, CodeSchedulerDuplicate:
 		return "idemctl doctor"
 	case CodeLockOrphaned, CodeLockPhantom:
 		if f.Lock == nil || strings.ContainsRune(f.Lock.Key, 0) {
 			return ""
 		}
 		return "idemctl locks release --key " + ShellQuote(f.Lock.Key)
-	case CodeSchedulerDuplicate:
-		return "idemctl locks why --all"
 	}
 	if f.Code.Family() == "integrity" {
 		return f.repair()

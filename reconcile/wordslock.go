@@ -21,10 +21,10 @@ func (f *Finding) lockWords() (message, consequence string) {
 		return fmt.Sprintf("its lock ends %s, and it can still live for %s", f.ends(), Span(lock.Needed)),
 			"from then on an equal task is accepted beside it, and both run"
 	case CodeLockLost:
-		return fmt.Sprintf("it is unique and %s, and its lock is gone", f.Task.State),
+		return fmt.Sprintf("it is unique and %s, and its lock is gone", lives(f.Task.State)),
 			"an equal task is accepted at once, and both run"
 	case CodeLockTaken:
-		return fmt.Sprintf("it is unique and %s, and its lock belongs to task %q%s", f.Task.State, lock.Owner, f.ownerState()),
+		return fmt.Sprintf("it is unique and %s, and its lock belongs to task %q%s", lives(f.Task.State), lock.Owner, f.ownerState()),
 			"two tasks of the same content are under way, and only the handler's own check stops the second"
 	case CodeLockTwin:
 		return fmt.Sprintf("%d live tasks of type %s in queue %s have the same payload", f.TaskCount, f.Task.Type, f.Task.Queue),
@@ -52,9 +52,21 @@ func (f *Finding) lockWords() (message, consequence string) {
 // ends says when the finding's lock ends by itself.
 func (f *Finding) ends() string {
 	if end := f.lockEnd(); !end.IsZero() {
-		return "in " + Span(f.Lock.TTL) + " (" + stamp(end) + ")"
+		return "at " + stamp(end)
 	}
 	return "never: it was given no time to live"
+}
+
+// lives says what a live task is doing.
+func lives(s inspect.State) string {
+	switch s {
+	case inspect.StateRetry:
+		return "in retry"
+	case inspect.StateAggregating:
+		return "in a group"
+	default:
+		return s.String()
+	}
 }
 
 // lockEnd is when the finding's lock ends by itself; zero when it does not.

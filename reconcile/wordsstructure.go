@@ -28,7 +28,11 @@ func (f *Finding) integrityWords() (message, consequence string) {
 		}
 		return message, f.noLeaseConsequence()
 	case CodeStaleLease:
-		return fmt.Sprintf("a lease (until %s) of a task that is not active", stamp(t.LeaseExpiresAt)),
+		ends := "ended"
+		if t.LeaseExpiresAt.After(f.ConfirmedAt) {
+			ends = "ends"
+		}
+		return fmt.Sprintf("a lease (it %s at %s) of a task that is not active", ends, stamp(t.LeaseExpiresAt)),
 			"every server's recoverer stumbles over it once a minute"
 	case CodeGroupUnregistered:
 		return fmt.Sprintf("group %q of queue %s holds %s, and the queue does not know it", t.Group, t.Queue, plural(f.TaskCount, "task")),
@@ -40,10 +44,10 @@ func (f *Finding) integrityWords() (message, consequence string) {
 		return fmt.Sprintf("its hash says %s, and the %s tasks hold it%s", t.State, t.Listed, f.effect()),
 			"Inspector calls refuse it or fail half-way, and whoever reads it by its ID is misled"
 	case CodeArchiveFull:
-		return fmt.Sprintf("the archive of queue %s holds %d of the 10,000 tasks it can", t.Queue, f.TaskCount),
+		return fmt.Sprintf("the archive of queue %s holds %d tasks, and can hold 10,000", t.Queue, f.TaskCount),
 			"the next archived tasks push the oldest out: hash and error are deleted without a word, and their locks stay"
 	case CodeArchiveExpiring:
-		return fmt.Sprintf("queue %s has %s in its archive since %s or a little later", t.Queue, plural(f.TaskCount, "task"), stamp(t.ArchivedAt)),
+		return fmt.Sprintf("queue %s has %s in its archive that will be deleted soon, the oldest archived at %s", t.Queue, plural(f.TaskCount, "task"), stamp(t.ArchivedAt)),
 			"90 days after its archiving a task is deleted when the next one is archived, with all that is known of its failure"
 	case CodeQueueUnserved:
 		return fmt.Sprintf("%s wait in queue %s, and no live server takes them", plural(f.TaskCount, "task"), t.Queue),
