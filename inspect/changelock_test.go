@@ -116,6 +116,18 @@ func TestReleaseLockFreesAPhantomAndKeepsTheOwnersOwn(t *testing.T) {
 	}
 }
 
+// The hash names the lock as well, whatever the message says.
+func TestReleaseLockGoesByTheHashOfAnUndecodableOwner(t *testing.T) {
+	ctx := context.Background()
+	s := inspecttest.Start(t)
+	_, owner := phantom(t, s, false)
+	s.Corrupt(owner)
+	c := open(t, s)
+	refuses(t, s, "this very lock", func() (inspect.Change, error) {
+		return c.ReleaseLock(ctx, inspect.UniqueKey("default", "first", nil), "owner", elsewhere(t, c, owner))
+	})
+}
+
 func TestReleaseLockKeepsAPhantomWhoseOwnerChanged(t *testing.T) {
 	ctx := context.Background()
 	for _, w := range hashTwins() {

@@ -125,7 +125,8 @@ type reader struct {
 
 	scripts *scriptReader // nil: plain from the start
 	pass    int
-	fresh   int // tasks that this pass has yielded
+	fresh   int           // tasks that this pass has yielded
+	before  map[Ref]State // where tasks of the page under way were met before
 }
 
 // listing is Listing with its defaults filled in.
@@ -142,7 +143,7 @@ func newReader(c *Client, l Listing) *reader {
 	if size <= 0 {
 		size = defaultPageSize
 	}
-	r := &reader{client: c, listing: l, pages: make(chan loaded, max(0, l.InFlight-1))}
+	r := &reader{client: c, listing: l, pages: make(chan loaded, max(0, l.InFlight-1)), before: make(map[Ref]State)}
 	r.plain = &plainReader{client: c, size: newSizer(size), lost: r.lost}
 	if !l.Plain {
 		r.scripts = &scriptReader{client: c, size: newSizer(size), plain: r.plain}
@@ -221,7 +222,7 @@ func (r *reader) look(ctx context.Context, p place, first bool) error {
 
 // wanted decides whether a listed task is fetched.
 func (r *reader) wanted(ref Ref, s State) bool {
-	prev, seen := r.Index.Observe(ref, s)
+	prev, seen := r.observe(ref, s)
 	if r.Want != nil {
 		return r.Want(ref, s)
 	}
@@ -231,8 +232,17 @@ func (r *reader) wanted(ref Ref, s State) bool {
 // news says whether a task that was fetched without asking is to be yielded:
 // pages of scripts overlap.
 func (r *reader) news(t Task) bool {
-	prev, seen := r.Index.Observe(t.Ref, t.Listed)
+	prev, seen := r.observe(t.Ref, t.Listed)
 	return !seen || prev != t.Listed
+}
+
+// observe notes where a task was met, and, for emit, where it was before.
+func (r *reader) observe(ref Ref, s State) (prev State, seen bool) {
+	prev, seen = r.Index.Observe(ref, s)
+	if prev != StateUnknown && prev != s {
+		r.before[ref] = prev
+	}
+	return prev, seen
 }
 
 // lost forgets the state of a task that was listed and then gone, so that a task
@@ -246,6 +256,10 @@ func (r *reader) lost(ref Ref) {
 // emit hands a page over. It returns ctx.Err() once ctx is done.
 func (r *reader) emit(ctx context.Context, p Page, tasks []Task) error {
 	r.fresh += len(tasks)
+	for i := range tasks {
+		tasks[i].Prev = r.before[tasks[i].Ref]
+	}
+	clear(r.before)
 	select {
 	case r.pages <- loaded{page: p, tasks: tasks}:
 		return r.client.pace.wait(ctx, p.IDs)

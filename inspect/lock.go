@@ -3,6 +3,7 @@ package inspect
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -41,12 +42,21 @@ func (c *Client) Locks(ctx context.Context, keys []string) ([]Lock, error) {
 }
 
 func (c *Client) readLocks(ctx context.Context, keys []string) ([]Lock, error) {
+	owners, err := c.readOwners(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
 	pipe := c.redis.Pipeline()
-	owners := make([]*redis.StringCmd, len(keys))
 	ttls := make([]*redis.DurationCmd, len(keys))
+	strange := make([]*redis.StringCmd, len(keys))
 	for i, key := range keys {
-		if isQueueKey(key) {
-			owners[i], ttls[i] = pipe.Get(ctx, key), pipe.PTTL(ctx, key)
+		switch {
+		case !isQueueKey(key):
+		case owners[i] != nil:
+			ttls[i] = pipe.PTTL(ctx, key)
+		default:
+			// MGET does not tell a key that is not there from one that is no string.
+			strange[i], ttls[i] = pipe.Get(ctx, key), pipe.PTTL(ctx, key)
 		}
 	}
 	if err := exec(ctx, pipe); err != nil {
@@ -54,9 +64,42 @@ func (c *Client) readLocks(ctx context.Context, keys []string) ([]Lock, error) {
 	}
 	locks := make([]Lock, len(keys))
 	for i, key := range keys {
-		locks[i] = lockOf(key, owners[i], ttls[i])
+		locks[i] = lockOf(key, owners[i], strange[i], ttls[i])
 	}
 	return locks, nil
+}
+
+// readOwners reads who holds the locks, all of one queue in one command: they
+// are in one slot. nil is nobody, or a key that holds something else.
+func (c *Client) readOwners(ctx context.Context, keys []string) ([]*string, error) {
+	byTag := map[string][]int{}
+	for i, key := range keys {
+		if isQueueKey(key) {
+			tag, _, _ := strings.Cut(key, "}")
+			byTag[tag] = append(byTag[tag], i)
+		}
+	}
+	pipe := c.redis.Pipeline()
+	answers := make(map[string]*redis.SliceCmd, len(byTag))
+	for tag, at := range byTag {
+		names := make([]string, len(at))
+		for n, i := range at {
+			names[n] = keys[i]
+		}
+		answers[tag] = pipe.MGet(ctx, names...)
+	}
+	if err := exec(ctx, pipe); err != nil {
+		return nil, err
+	}
+	owners := make([]*string, len(keys))
+	for tag, at := range byTag {
+		for n, v := range answers[tag].Val() {
+			if owner, ok := v.(string); ok {
+				owners[at[n]] = &owner
+			}
+		}
+	}
+	return owners, nil
 }
 
 // pttlGone and pttlForever are PTTL's answers that are no duration.
@@ -65,13 +108,20 @@ const (
 	pttlForever = -1
 )
 
-// lockOf reads both answers, which are nil for a key that was not asked for.
-func lockOf(key string, owner *redis.StringCmd, ttl *redis.DurationCmd) Lock {
+// lockOf reads the answers: the owner, or what GET says of a key that has none,
+// and the time left, which is nil for a key that was not asked for.
+func lockOf(key string, owner *string, strange *redis.StringCmd, ttl *redis.DurationCmd) Lock {
 	lock := Lock{Key: key}
-	if owner == nil || errors.Is(owner.Err(), redis.Nil) || ttl.Val() == pttlGone {
+	if ttl == nil || ttl.Val() == pttlGone || strange != nil && errors.Is(strange.Err(), redis.Nil) {
 		return lock
 	}
-	lock.Held, lock.Owner = true, owner.Val()
+	lock.Held = true
+	switch {
+	case owner != nil:
+		lock.Owner = *owner
+	case strange != nil:
+		lock.Owner = strange.Val()
+	}
 	if ttl.Val() != pttlForever {
 		lock.TTL = ttl.Val()
 	}

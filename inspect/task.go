@@ -105,6 +105,9 @@ func (t Task) Unmoved(u Task) bool {
 	if t.Digest != zero && u.Digest != zero && t.Digest != u.Digest {
 		return false
 	}
+	if !t.PendingSince.IsZero() && !u.PendingSince.IsZero() && !t.PendingSince.Equal(u.PendingSince) {
+		return false // enqueued again under its ID
+	}
 	return t.Ref == u.Ref &&
 		t.Defect == u.Defect &&
 		t.State == u.State &&

@@ -47,6 +47,17 @@ func (c *contentTable) hash(t inspect.Task) uint64 {
 	return h.Sum64()
 }
 
+// hashName is the table's name for a key.
+func (c *contentTable) hashName(name string) uint64 { return maphash.String(c.seed, name) }
+
+// has says whether the hash was added.
+func (c *contentTable) has(hash uint64) bool {
+	s := &c.shards[hash>>56]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.used > 0 && *s.find(uint32(hash) | 1) != 0
+}
+
 // add says whether the content was there before.
 func (c *contentTable) add(hash uint64) (again bool) {
 	s := &c.shards[hash>>56]

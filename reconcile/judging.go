@@ -29,6 +29,7 @@ func (r *run) judge(ctx context.Context, b batch) {
 	if ctx.Err() != nil {
 		return
 	}
+	r.owned(b.items, locks)
 	m := Moment{Now: r.now(), Skew: r.clocks.skew, Settle: r.opt.Settle}
 	var suspects []suspect
 	for i, it := range b.items {

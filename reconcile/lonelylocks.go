@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/idemctl/idemctl/inspect"
@@ -78,6 +79,7 @@ func (r *run) readOwned(ctx context.Context, keys []inspect.Key) ([]heldLock, er
 // have been left behind: orphaned and phantom ones. What else can be wrong with
 // a lock is seen from its task.
 func (r *run) lonelyLocks(ctx context.Context, keys []inspect.Key) error {
+	keys = slices.DeleteFunc(keys, r.guarded)
 	if len(keys) == 0 || !r.aim.tells(CodeLockOrphaned) {
 		return nil
 	}
@@ -95,6 +97,23 @@ func (r *run) lonelyLocks(ctx context.Context, keys []inspect.Key) error {
 	}
 	return nil
 }
+
+// owned notes the locks that tasks hold themselves, as the listing saw it: the
+// sweep need not ask for their owners again. A lock that is left behind after
+// that is the next audit's.
+func (r *run) owned(items []item, locks []*Lock) {
+	if r.aim != aimAudit {
+		return
+	}
+	for i, l := range locks {
+		if l != nil && l.State == LockHeld && items[i].task.Defect == inspect.DefectNone {
+			r.ownLocks.add(r.ownLocks.hashName(l.Key))
+		}
+	}
+}
+
+// guarded says whether the lock was seen in the hands of its own task.
+func (r *run) guarded(k inspect.Key) bool { return r.ownLocks.has(r.ownLocks.hashName(k.Name)) }
 
 // tellLonely looks again, after a pause, at the locks that seemed left behind,
 // and tells those that still are.

@@ -63,8 +63,10 @@ func TestAuditCallsAQueueUnservedWhoseServerIsStopped(t *testing.T) {
 func TestAuditFindsArchivedTasksThatWillSoonBeDeleted(t *testing.T) {
 	w := newWorld(t)
 	ages := map[string]time.Duration{"old": 84 * day, "older": 89 * day, "overdue": 95 * day, "young": 82 * day, "today": 0}
-	for id, age := range ages {
+	for id := range ages {
 		w.redis.Make(inspecttest.Spec{Outcome: inspecttest.Archived, ID: id, Queue: "a", Payload: []byte(id)})
+	}
+	for id, age := range ages { // none is archived after this, which would delete the overdue one
 		w.setScore("a", "archived", id, time.Now().Add(-age))
 	}
 	w.redis.Make(inspecttest.Spec{Outcome: inspecttest.Archived, ID: "b1", Queue: "b"})

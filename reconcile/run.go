@@ -25,6 +25,7 @@ type run struct {
 	index    *inspect.Index
 	keys     *keyTable // nil: no two tasks in scope can share a key
 	contents *contentTable
+	ownLocks *contentTable // locks in the hands of their own tasks
 	cases    *typeTable
 	ledgers  ledgerHealth
 
@@ -104,7 +105,7 @@ func (r *run) open(ctx context.Context) error {
 	r.index = inspect.NewIndex()
 	r.cases = newTypeTable(r.Auditor)
 	r.colliding, r.equal = collisions{}, collisions{}
-	r.contents = newContentTable()
+	r.contents, r.ownLocks = newContentTable(), newContentTable()
 	r.strays = strays{}
 	r.archives, r.ticking = map[string]*archiveAge{}, map[string]*tick{}
 	r.held = map[*Bound][]suspect{}
