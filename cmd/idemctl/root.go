@@ -22,6 +22,8 @@ type program struct {
 	env    config.Environment
 	shared sharedFlags
 	log    *logger
+	// connection names the flags of this call that say what to connect to.
+	connection []string
 }
 
 // sharedFlags mean the same in every command that has them.
@@ -141,7 +143,7 @@ those show a plan, ask, and keep a journal.`,
 	flags.StringVar(&p.shared.logFile, "log-file", "", "write the log to `FILE` instead of standard error")
 	flags.DurationVar(&p.shared.timeout, "timeout", 0, "stop after this time and say what is known, e.g. 30s (0: no limit)")
 	root.AddCommand(
-		newAudit(p), newTasks(p), newExplain(p), newLocks(p), newIntegrity(p), newPayload(p), newDoctor(p), newConfig(p), newDemo(p), newVersion(p),
+		newAudit(p), newTasks(p), newExplain(p), newLocks(p), newIntegrity(p), newPayload(p), newTTLCalc(p), newLedger(p), newDoctor(p), newConfig(p), newDemo(p), newVersion(p),
 	)
 	return root
 }

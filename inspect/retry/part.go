@@ -22,6 +22,7 @@ const (
 	TermReplay          // how late the same work may be enqueued again
 	TermZombie          // a handler that outlives its context
 	TermSkew            // clocks that differ
+	TermLife            // from the first attempt's start to the archive
 )
 
 // terms gives each term its name and the place in asynq it comes from.
@@ -41,6 +42,7 @@ var terms = [...]struct{ name, source string }{
 	{"producer replay", "operator"},
 	{"handler past its context", "processor.go: exec"},
 	{"clock skew", "operator"},
+	{"life after the first start", "processor.go: exec, retry; forwarder.go: start"},
 }
 
 func (t Term) String() string {

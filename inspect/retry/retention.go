@@ -72,13 +72,12 @@ func (p Params) Retention(policy RetentionPolicy) (Retention, error) {
 		Warnings:         append(p.warnings(m), archiveWarnings(policy)...),
 		Parts: []Part{
 			part(TermReplay, 0, 0, policy.DupHorizon),
-			part(TermRun, 0, 0, life),
+			part(TermLife, 0, 0, life),
 			part(TermArchive, 0, 0, reruns*(policy.Archive+again)),
 			part(TermZombie, 0, 0, zombie),
 			part(TermSkew, 0, 0, policy.Skew),
 		},
 	}
-	r.Parts[1].Source = "Params.Lifetime"
 	r.Bounded = len(r.UnboundedBecause) == 0
 	for _, part := range r.Parts {
 		r.Fixed += part.Max
