@@ -8,7 +8,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// This file, with the scripts in lua/, is all that changes anything in Redis.
+// This file and move.go, with the scripts in lua/, are all that changes anything
+// in Redis: this one mends what is broken, move.go moves archived tasks.
 // Every change is one script in one queue's slot: it compares what is there with
 // what the caller has read, and does nothing where they differ. It keeps to
 // asynq's layout (internal/rdb/rdb.go, inspect.go).
@@ -27,6 +28,9 @@ type Change struct {
 	// Found is why nothing was changed, in words, such as `the task is in state
 	// "pending" now`; "" when it was. Names from Redis are quoted in it.
 	Found string
+	// Note is what is not as it was asked for although the change was made, such
+	// as a lock that is another task's now; "" for nothing. Names are quoted in it.
+	Note string
 }
 
 // Expect is a task as the caller has read it, by Client.Raw.
@@ -34,9 +38,13 @@ type Expect struct {
 	Ref
 	State       State
 	Fingerprint string // of the hash (see Raw.Fingerprint); "" is never met
-	// Lock is the lock that the task was enqueued with, for Close to release;
-	// "": none. It must be a lock of the task's queue.
+	// Lock is the lock that the task was enqueued with, for CloseTask and Resolve
+	// to release and for Requeue to take; "": none. It must be a lock of the
+	// task's queue.
 	Lock string
+	// Score is that of an archived task in the archive, in seconds since 1970, for
+	// Requeue and Resolve; 0: any.
+	Score float64
 }
 
 // ReleaseReason is why a lock guards nothing. The zero value is ReleaseUnknown,
@@ -210,15 +218,21 @@ func (c *Client) changeTask(ctx context.Context, op string, s *redis.Script, e E
 
 // onTask hands a script the keys and arguments that lua/common.lua names.
 func (c *Client) onTask(ctx context.Context, op string, s *redis.Script, e Expect, args ...any) (Change, error) {
+	var locks []string
+	if s == closeTask && e.Lock != "" {
+		locks = append(locks, e.Lock)
+	}
+	return c.onLocks(ctx, op, s, e, locks, args...)
+}
+
+// onLocks is onTask with the locks that the script is to see.
+func (c *Client) onLocks(ctx context.Context, op string, s *redis.Script, e Expect, locks []string, args ...any) (Change, error) {
 	k := keysOf(e.Queue)
-	keys := []string{
+	keys := append([]string{
 		k.task(e.ID), k.of(StatePending), k.of(StateActive), k.lease(),
 		k.of(StateScheduled), k.of(StateRetry), k.of(StateArchived), k.of(StateCompleted),
 		k.groups(), k.aggregationSets(),
-	}
-	if s == closeTask && e.Lock != "" {
-		keys = append(keys, e.Lock)
-	}
+	}, locks...)
 	args = append([]any{e.ID, k.groupPrefix(), e.Fingerprint, e.State.String()}, args...)
 	return c.change(ctx, fmt.Sprintf("%s task %.100q of queue %.100q", op, e.ID, e.Queue), s, keys, args...)
 }

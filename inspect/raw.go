@@ -66,6 +66,9 @@ func (r Raw) Expect() Expect {
 	if isLockOf(r.Lock.Key, r.Queue) {
 		e.Lock = r.Lock.Key
 	}
+	if r.State == StateArchived {
+		e.Score = r.Place.Score
+	}
 	return e
 }
 

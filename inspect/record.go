@@ -3,7 +3,6 @@ package inspect
 import (
 	"context"
 	"crypto/sha256"
-	"time"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -149,7 +148,7 @@ func (t *Task) setScore(s State, score float64) {
 	if score == 0 {
 		return
 	}
-	at := time.Unix(int64(score), 0)
+	at := scoreTime(score)
 	switch s {
 	case StateScheduled, StateRetry:
 		t.NextProcessAt = at

@@ -26,6 +26,9 @@ var (
 	deleteResult  = newScript("deleteresult")
 	dropLease     = newScript("droplease")
 	dropDangling  = newScript("dropdangling")
+	requeue       = newScript("requeue")
+	resolve       = newScript("resolve")
+	restore       = newScript("restore")
 )
 
 // newScript puts what the scripts have in common in front of one.
@@ -41,8 +44,8 @@ func newScript(name string) *redis.Script {
 	return redis.NewScript(source.String())
 }
 
-// change runs a script once and reads its answer: nothing, or a format and what
-// to put into it.
+// change runs a script once and reads its answer: nothing, or why nothing was
+// done; or, after "", what is to be said of what was done.
 func (c *Client) change(ctx context.Context, op string, s *redis.Script, keys []string, args ...any) (Change, error) {
 	if ctx.Err() != nil {
 		return Change{}, ctx.Err()
@@ -56,11 +59,19 @@ func (c *Client) change(ctx context.Context, op string, s *redis.Script, keys []
 		return Change{}, changeFault(c.fault(ctx, op, err))
 	case len(answer) == 0:
 		return Change{Done: true}, nil
-	case len(answer) == 1:
-		return Change{Found: answer[0]}, nil
+	case answer[0] == "":
+		return Change{Done: true, Note: fill(answer[1:])}, nil
 	default:
-		return Change{Found: fmt.Sprintf(answer[0], answer[1])}, nil
+		return Change{Found: fill(answer)}, nil
 	}
+}
+
+// fill puts what follows a format into it.
+func fill(answer []string) string {
+	if len(answer) == 1 {
+		return answer[0]
+	}
+	return fmt.Sprintf(answer[0], answer[1])
 }
 
 // changeFault says what to grant to a user who may not make changes, which may
@@ -76,7 +87,7 @@ func changeFault(err error) error {
 		}
 	}
 	if known.Kind == KindDenied {
-		known.hint = "let the user change asynq's keys (ACL SETUSER name ~asynq:* +@read +evalsha +eval +lpush +lrem +zadd +zrem +hset +del +sadd +srem)"
+		known.hint = "let the user change asynq's keys (ACL SETUSER name ~asynq:* +@read +evalsha +eval +lpush +lrem +zadd +zrem +hset +del +sadd +srem +set)"
 	}
 	return err
 }

@@ -109,7 +109,7 @@ func TestChangeIsRefusedByServersThatMayNotWrite(t *testing.T) {
 }
 
 // changer may do what the changes need on asynq's keys.
-const changer = "~asynq:* -@all +@read +ping +info +time +select +evalsha +eval +lpush +lrem +zadd +zrem +hset +del +sadd +srem"
+const changer = "~asynq:* -@all +@read +ping +info +time +select +evalsha +eval +lpush +lrem +zadd +zrem +hset +del +sadd +srem +set"
 
 func TestChangerNeedsNoMoreThanItsCommands(t *testing.T) {
 	ctx := context.Background()

@@ -1,7 +1,6 @@
 package reconcile
 
 import (
-	"context"
 	"slices"
 
 	"github.com/idemctl/idemctl/inspect"
@@ -15,15 +14,16 @@ const (
 	aimList          // first verdicts alone: nothing is confirmed, no finding told
 	aimStructure     // integrity/* alone
 	aimBlocked       // what refuses new work
+	aimArchived      // final verdicts on archived tasks: no finding is told
 )
 
 // blocking are the codes of what refuses new work and will not do it.
-var blocking = []Code{CodeLockBlocks, CodeLockOrphaned, CodeLockPhantom, CodeIDBlocked}
+var blocking = []Code{CodeLockBlocks, CodeLockOrphaned, CodeLockPhantom, CodeIDBlocked, CodeGhost, CodeResultOnly}
 
 // tells says whether a code belongs to what the run is for.
 func (a aim) tells(c Code) bool {
 	switch a {
-	case aimList:
+	case aimList, aimArchived:
 		return false
 	case aimStructure:
 		return c.Family() == "integrity"
@@ -39,7 +39,8 @@ func (a aim) judges(t inspect.Task) bool {
 	case aimStructure:
 		return t.Defect != inspect.DefectNone || t.State == inspect.StateActive && t.LeaseExpiresAt.IsZero()
 	case aimBlocked:
-		return ExplicitID(t.ID) || t.UniqueKey != ""
+		kept := t.State == inspect.StateArchived || t.State == inspect.StateCompleted
+		return kept && (ExplicitID(t.ID) || t.UniqueKey != "")
 	}
 	return true
 }
@@ -54,23 +55,4 @@ func (r *run) tally(t inspect.Task) {
 		dec(r.totals.ByState, t.Prev)
 	}
 	r.totals.ByState[t.State]++
-}
-
-// sweepLocks tells the locks that were left behind.
-func (r *run) sweepLocks(ctx context.Context) error {
-	known := append(slices.Clone(r.queues), r.others...)
-	for page, err := range r.queue.Keys(ctx, inspect.Sweep{Queues: r.sweptQueues(), Known: known}) {
-		if err != nil {
-			return err
-		}
-		locks := slices.DeleteFunc(page, func(k inspect.Key) bool { return k.Kind != inspect.KeyLock })
-		if err := r.lonelyLocks(ctx, locks); err != nil {
-			return err
-		}
-		r.progress("sweeping", nil)
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return r.tellLonely(ctx)
 }

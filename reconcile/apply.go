@@ -22,6 +22,9 @@ type Applied struct {
 	// Found is why nothing was done, where the world was not as planned.
 	Found string
 	Err   error
+	// Unbegun says that the run ended before the step: the journal has it as
+	// refused.
+	Unbegun bool
 }
 
 // applyChunk is how many steps share one sync of the journal.
@@ -91,10 +94,10 @@ func (a *Auditor) applyChunk(ctx context.Context, q Structure, j *journal.Journa
 		switch {
 		case it.Outcome != journal.OutcomeUnknown:
 		case broken != nil:
-			it.Outcome, it.Found = journal.OutcomeRefused, "not begun: the run ended before it"
+			it.Outcome, it.Found, it.Unbegun = journal.OutcomeRefused, "not begun: the run ended before it", true
 		case ctx.Err() != nil:
 			broken = ctx.Err()
-			it.Outcome, it.Found = journal.OutcomeRefused, "not begun: interrupted"
+			it.Outcome, it.Found, it.Unbegun = journal.OutcomeRefused, "not begun: interrupted", true
 		default:
 			broken = it.make(ctx, q)
 		}
@@ -113,7 +116,7 @@ func (a *Auditor) applyChunk(ctx context.Context, q Structure, j *journal.Journa
 func notBegun(items []Applied, err error) error {
 	for i := range items {
 		if items[i].Outcome == journal.OutcomeUnknown {
-			items[i].Outcome, items[i].Err = journal.OutcomeFailed, err
+			items[i].Outcome, items[i].Err, items[i].Unbegun = journal.OutcomeFailed, err, true
 		}
 	}
 	return err
@@ -197,7 +200,7 @@ func (it *Applied) make(ctx context.Context, q Structure) error {
 		it.Outcome = journal.OutcomeDone
 	case err == nil:
 		it.Outcome, it.Found = journal.OutcomeRefused, change.Found
-	case inspect.Refused(err):
+	case inspect.Refused(err) || !sent(err):
 		it.Outcome, it.Err = journal.OutcomeFailed, err
 		return err
 	default:
@@ -206,6 +209,13 @@ func (it *Applied) make(ctx context.Context, q Structure) error {
 		return err
 	}
 	return nil
+}
+
+// sent says whether a change may have reached Redis before it failed with err:
+// what inspect refuses by itself is none of its errors of speaking with Redis.
+func sent(err error) bool {
+	var spoken *inspect.Error
+	return errors.As(err, &spoken) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // apply sends the change.

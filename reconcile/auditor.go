@@ -163,7 +163,7 @@ func (a *Auditor) match(taskType, queue string) *Bound {
 func (a *Auditor) Run(ctx context.Context, o Observer) (Report, error) {
 	r := &run{Auditor: a, out: o}
 	cover := func(context.Context) error { r.cover(); return nil }
-	return r.all(ctx, r.list, r.recheck, r.settle, r.collide, r.structure, cover)
+	return r.all(ctx, r.list, r.recheck, r.settle, r.collide, r.tellPayloads, r.structure, cover)
 }
 
 // Integrity looks at the queues' structure alone: its findings are those of the
@@ -178,12 +178,12 @@ func (a *Auditor) Integrity(ctx context.Context, o Observer) (Report, error) {
 }
 
 // Blocked tells what refuses new work now and will not do it: locks of archived
-// tasks, locks left behind, and explicit IDs of archived or retained tasks.
+// tasks, locks left behind, explicit IDs of archived or retained tasks, and the
+// hashes that no list holds.
 func (a *Auditor) Blocked(ctx context.Context, o Observer) (Report, error) {
-	one := &Auditor{queue: a.queue, opt: a.opt, rules: a.rules}
-	one.opt.Scope.States = []inspect.State{inspect.StateArchived, inspect.StateCompleted}
-	r := &run{Auditor: one, out: o, aim: aimBlocked}
-	report, err := r.all(ctx, r.list, r.recheck, r.sweepLocks)
+	r := &run{Auditor: a, out: o, aim: aimBlocked}
+	report, err := r.all(ctx, r.list, r.recheck, r.sweep)
+	clear(report.Totals.ByStatus) // of those that were asked for
 	report.Rules = nil // a part of the tasks says nothing of coverage
 	return report, err
 }

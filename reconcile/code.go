@@ -50,6 +50,9 @@ func Codes() []Code {
 	for c := range severities {
 		codes = append(codes, c)
 	}
+	for c := range payloadRules {
+		codes = append(codes, c)
+	}
 	slices.Sort(codes)
 	return codes
 }
@@ -58,10 +61,15 @@ func Codes() []Code {
 // in-doubt is high here, and a warning on a task that still waits; twins are
 // high, and info where the rule says that repeating is harmless by nature;
 // clock-skew is a warning, and high from the recoverer's allowance of 30 s on.
-func (c Code) Severity() Severity { return severities[c] }
+func (c Code) Severity() Severity {
+	if r, ok := payloadRules[c]; ok {
+		return payloadSeverities[r.Severity()]
+	}
+	return severities[c]
+}
 
 // Known says whether the code is one of ours.
-func (c Code) Known() bool { _, ok := severities[c]; return ok }
+func (c Code) Known() bool { return c.Severity() != SeverityNone }
 
 // Family is the part before the slash.
 func (c Code) Family() string {

@@ -112,7 +112,8 @@ func (r *run) collide(ctx context.Context) error {
 func (r *run) gather(ctx context.Context) error {
 	queues, states := r.reach()
 	again := inspect.Listing{
-		Queues: queues, States: states, Plain: true, Passes: 1, PageSize: r.opt.PageSize,
+		Lenient: true,
+		Queues:  queues, States: states, Plain: true, Passes: 1, PageSize: r.opt.PageSize,
 		Want: func(inspect.Ref, inspect.State) bool { return true },
 	}
 	for page, err := range r.queue.Pages(ctx, again) {

@@ -47,6 +47,12 @@ func (r *run) confirm(ctx context.Context, b *Bound, suspects []suspect, final b
 // changing reports a suspect that would not hold still: what was to be said of
 // its effect cannot be said, and the rest was not confirmed.
 func (r *run) changing(b *Bound, s suspect) {
+	if r.aim == aimArchived {
+		s.verdict.Codes = nil
+		s.verdict.unsettle(ReasonChanging)
+		r.decide(b, &s, r.now())
+		return
+	}
 	if !slices.ContainsFunc(s.verdict.Codes, func(c Code) bool { return c.Family() == "effect" }) {
 		return
 	}
@@ -150,6 +156,7 @@ type moment struct {
 	held   map[inspect.Ref]bool     // tasks that a live worker names
 	listed map[inspect.Ref]bool     // tasks that the active lists hold
 	probed map[inspect.Ref]bool     // task IDs that live in another queue
+	shared map[inspect.Ref]bool     // task IDs that another queue has, in any state
 }
 
 // surroundings reads what a verdict on an absence depends on besides the task
@@ -235,7 +242,7 @@ func (r *run) probe(ctx context.Context, b *Bound, suspects []suspect, m *moment
 	if err != nil {
 		return err
 	}
-	m.probed = map[inspect.Ref]bool{}
+	m.probed, m.shared = map[inspect.Ref]bool{}, map[inspect.Ref]bool{}
 	for i, t := range tasks {
 		if gone(t) || t.Defect != inspect.DefectNone {
 			continue
@@ -244,6 +251,7 @@ func (r *run) probe(ctx context.Context, b *Bound, suspects []suspect, m *moment
 		if rule == nil || !rule.key.TaskID() || !share(rule, b) {
 			continue
 		}
+		m.shared[owners[i]] = true
 		if t.State.Live() || r.young(rule, t) {
 			m.probed[owners[i]] = true
 		}
@@ -329,6 +337,10 @@ func (r *run) conclude(ctx context.Context, b *Bound, suspects []suspect, m mome
 	}
 	r.ownerStates(ctx, report)
 	for _, s := range report {
+		if r.aim == aimArchived {
+			r.decide(b, &s, m.Now)
+			continue
+		}
 		r.tell(b, s, m.Now)
 	}
 }
@@ -339,7 +351,7 @@ func (s *suspect) conclude(r *run, b *Bound, m moment) Status {
 	var active bool
 	one.Twin, active = r.twin(b, *s, m)
 	one.Held = m.held[s.task.Ref]
-	s.held = one.Held
+	s.held, s.twin, s.shared = one.Held, one.Twin, m.shared[s.task.Ref]
 	one.Persisted = s.persisted
 	s.verdict = Judge(r.evidence(b, s, one), r.around(one, s.task))
 	if s.verdict.Has(CodeNoLease) && !m.listed[s.task.Ref] {

@@ -21,6 +21,10 @@ type Dossier struct {
 	Verdict    Verdict
 	Readings   []Reading
 	Lock       *Lock // nil: the task was enqueued without one
+	// FormLock is the lock of the payload's canonical form, held by whoever holds
+	// it; nil where that is the task's own lock, where the payload has no canonical
+	// form, or where the task was enqueued without a lock.
+	FormLock *Lock
 	// HeldIn are the lists and sets that hold its ID, "lease" among them; empty
 	// for a ghost.
 	HeldIn []string
@@ -44,9 +48,16 @@ type Choice struct {
 }
 
 // TaskError says that a task is not in its queue.
-type TaskError struct{ Ref inspect.Ref }
+type TaskError struct {
+	Ref inspect.Ref
+	// HeldIn are the lists and sets that hold its ID all the same.
+	HeldIn []string
+}
 
 func (e *TaskError) Error() string {
+	if len(e.HeldIn) > 0 {
+		return fmt.Sprintf("no task %q in queue %q, though this holds its ID: %s", e.Ref.ID, e.Ref.Queue, list(e.HeldIn))
+	}
 	return fmt.Sprintf("no task %q in queue %q", e.Ref.ID, e.Ref.Queue)
 }
 
@@ -66,17 +77,71 @@ func (a *Auditor) Explain(ctx context.Context, ref inspect.Ref) (Dossier, error)
 	if err != nil {
 		return Dossier{}, err
 	}
-	if placed.sound() {
-		for _, phase := range []func(context.Context) error{r.list, r.recheck, r.settle, r.collide} {
-			if err := phase(ctx); err != nil {
-				return Dossier{}, err
-			}
-		}
-	} else if err := r.tellPlace(ctx, placed); err != nil {
+	look := r.judgeOne
+	if !placed.sound() {
+		look = func(ctx context.Context) error { return r.tellPlace(ctx, placed) }
+	}
+	if err := look(ctx); err != nil {
+		return Dossier{}, err
+	}
+	if placed.unregistered {
+		r.tellUnknownGroup(placed.task)
+	}
+	if err := r.twinsOf(ctx, placed.task); err != nil {
 		return Dossier{}, err
 	}
 	d := Dossier{Findings: sink, HeldIn: placed.names()}
 	return d, r.describe(ctx, ref, &d)
+}
+
+// judgeOne judges the one task in scope.
+func (r *run) judgeOne(ctx context.Context) error {
+	for _, phase := range []func(context.Context) error{r.list, r.recheck, r.settle, r.collide} {
+		if err := phase(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tellUnknownGroup tells that no aggregator knows the task's group.
+func (r *run) tellUnknownGroup(t inspect.Task) {
+	r.publish(nil, Finding{
+		Code: CodeGroupUnregistered, Severity: CodeGroupUnregistered.Severity(),
+		Task:      inspect.Task{Ref: inspect.Ref{Queue: t.Queue}, Group: t.Group, State: inspect.StateAggregating},
+		TaskCount: 1, ConfirmedAt: r.now(),
+	})
+}
+
+// maxTwinSearch is how many live tasks of its queue are read for a task's twins.
+const maxTwinSearch = 50_000
+
+// twinsOf looks for live tasks of equal content beside a live task that was read
+// alone, where its queue is not too long for that.
+func (r *run) twinsOf(ctx context.Context, t inspect.Task) error {
+	if r.keyed() || !t.State.Live() || t.Defect != inspect.DefectNone {
+		return nil // not live, or its keys' collision has shown them
+	}
+	q := r.facts[t.Queue]
+	if q.Active+q.Pending+q.Aggregating+q.Scheduled+q.Retry > maxTwinSearch {
+		return nil
+	}
+	c := &collision{members: map[inspect.Ref]member{}, count: 0}
+	live := []inspect.State{
+		inspect.StateActive, inspect.StatePending, inspect.StateAggregating, inspect.StateScheduled, inspect.StateRetry,
+	}
+	listing := inspect.Listing{Queues: []string{t.Queue}, States: live, Plain: true, Passes: 1, Lenient: true}
+	for page, err := range r.queue.Pages(ctx, listing) {
+		if err != nil {
+			return err
+		}
+		for _, other := range page {
+			if other.Type == t.Type && contentOf(other) == contentOf(t) && c.add(r.match(t.Type, t.Queue), item{task: other}) {
+				c.count++
+			}
+		}
+	}
+	return r.tellCollision(ctx, c, false)
 }
 
 // describe reads the task's facts as they are now.
@@ -113,6 +178,9 @@ func (r *run) describe(ctx context.Context, ref inspect.Ref, d *Dossier) error {
 	r.evidence(d.Rule, &one[0], m.Moment)
 	r.ownerStates(ctx, one)
 	d.Lock = one[0].lock
+	if d.FormLock, err = r.formLock(ctx, d.Task); err != nil {
+		return err
+	}
 	if p, ok := r.silenced(ref); ok {
 		d.Periodic = &p
 	}
@@ -153,6 +221,14 @@ func (r *run) workers(ctx context.Context, ref inspect.Ref, d *Dossier) error {
 func next(d *Dossier) string {
 	t := d.Task
 	words := stateWords(t)
+	switch {
+	case d.found(CodeGroupUnregistered):
+		return "no aggregator knows its group: it never runs"
+	case t.Defect == inspect.DefectUndecodable:
+		return "no worker can run it, since its message cannot be read"
+	case d.found(CodeStateMismatch):
+		return "it is where " + list(d.HeldIn) + " says, whatever its hash says: " + stateWords(heldAs(d))
+	}
 	if d.found(CodeGhost) {
 		return "no list or set holds it: it never runs, and no asynq call reaches it"
 	}
@@ -181,6 +257,12 @@ func next(d *Dossier) string {
 func choices(d *Dossier) []Choice {
 	t := d.Task
 	out := []Choice{leave(d)}
+	if c, ok := repairChoice(d); ok {
+		out = append(out, c)
+		if d.found(CodeGhost) || d.found(CodeResultOnly) {
+			return out // nothing else reaches it
+		}
+	}
 	if t.State == inspect.StateArchived || t.State == inspect.StateCompleted {
 		out = append(out, rerun(d))
 	}
@@ -190,10 +272,42 @@ func choices(d *Dossier) []Choice {
 	return out
 }
 
+// heldAs is the task as the list or set that holds it would have it.
+func heldAs(d *Dossier) inspect.Task {
+	t := d.Task
+	for _, name := range d.HeldIn {
+		if s, err := inspect.ParseState(name); err == nil && s != d.Task.State {
+			t.State = s
+			break
+		}
+	}
+	return t
+}
+
+// repairChoice is what integrity repair would do for the task.
+func repairChoice(d *Dossier) (Choice, bool) {
+	for _, f := range d.Findings {
+		s := repairOf(f, d.ConfirmedAt)
+		if !mendable(f.Code) || s.Change == "" {
+			continue
+		}
+		if s.Hold != "" {
+			return Choice{Verb: "repair", Outcome: "held: " + s.Hold}, true
+		}
+		return Choice{Verb: "repair", Outcome: s.Words() + " (" + f.Action() + ")", Safe: true}, true
+	}
+	return Choice{}, false
+}
+
 func leave(d *Dossier) Choice {
 	c := Choice{Verb: "leave", Outcome: d.Next, Safe: true}
 	v := d.Verdict
 	switch {
+	case d.found(CodeGhost), d.found(CodeNoLease), d.found(CodeGroupUnregistered), d.found(CodeUndecodable), d.found(CodeResultOnly):
+		c.Safe = false
+	case d.found(CodeLockTwin):
+		c.Outcome += "; an equal task runs as well"
+		c.Safe = false
 	case v.Has(CodeAppliedRetry), v.Has(CodeAppliedWaiting), v.Has(CodeAppliedOrphaned):
 		c.Outcome += "; its effect is repeated unless the handler finds its mark"
 		c.Safe = false

@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/idemctl/idemctl/inspect"
@@ -12,6 +13,9 @@ type placed struct {
 	task   inspect.Task
 	states []inspect.State // of the lists and sets that hold it
 	leased bool
+	// unregistered says that its group holds it, and the queue does not know the
+	// group.
+	unregistered bool
 }
 
 // placeOf finds out where a task is. It walks the lists, which have no index.
@@ -21,9 +25,6 @@ func (r *run) placeOf(ctx context.Context, ref inspect.Ref) (placed, error) {
 		return placed{}, err
 	}
 	p := placed{task: tasks[0]}
-	if p.task.Defect == inspect.DefectDangling {
-		return p, &TaskError{Ref: ref}
-	}
 	sets, err := r.queue.Placements(ctx, []inspect.Ref{ref}, []string{p.task.Group})
 	if err != nil {
 		return p, err
@@ -37,13 +38,66 @@ func (r *run) placeOf(ctx context.Context, ref inspect.Ref) (placed, error) {
 	})
 	if sets[0].Grouped && !slices.Contains(p.states, inspect.StateAggregating) {
 		p.states = append(p.states, inspect.StateAggregating)
+		p.unregistered = true
+	}
+	if err == nil && p.task.Defect == inspect.DefectDangling {
+		return p, &TaskError{Ref: ref, HeldIn: p.names()}
 	}
 	return p, err
+}
+
+// stuck is the fault of the structure that keeps the task from ever running, or
+// from being reached; "" where there is none.
+func (p placed) stuck() Code {
+	switch {
+	case p.task.Defect == inspect.DefectUndecodable:
+		return CodeUndecodable
+	case p.task.Defect == inspect.DefectResultOnly:
+		return CodeResultOnly
+	case len(p.states) == 0:
+		return CodeGhost
+	case p.unregistered:
+		return CodeGroupUnregistered
+	case p.task.State == inspect.StateActive && !p.leased && slices.Contains(p.states, inspect.StateActive):
+		return CodeNoLease
+	case !p.sound():
+		return CodeStateMismatch
+	}
+	return ""
+}
+
+// stuckTwice is what stuck says, if it says so twice with a pause between.
+func (r *run) stuckTwice(ctx context.Context, ref inspect.Ref) (Code, error) {
+	var first Code
+	for look := range 2 {
+		p, err := r.placeOf(ctx, ref)
+		var gone *TaskError
+		if errors.As(err, &gone) {
+			return "", nil
+		}
+		if err != nil {
+			return "", err
+		}
+		code := p.stuck()
+		if code == "" || look == 1 && code != first {
+			return "", nil
+		}
+		first = code
+		if look == 0 {
+			if err := pause(ctx); err != nil {
+				return "", err
+			}
+		}
+	}
+	return first, nil
 }
 
 // sound says whether the task is where its hash says, and nowhere else. A task
 // on the move may not seem so.
 func (p placed) sound() bool {
+	if p.task.State == inspect.StateUnknown && p.task.Defect == inspect.DefectUndecodable {
+		return len(p.states) == 1 // it says nothing that could be wrong
+	}
 	return len(p.states) == 1 && p.states[0] == p.task.State && p.leased == (p.task.State == inspect.StateActive) ||
 		len(p.states) == 1 && p.states[0] == inspect.StateActive && p.task.State == inspect.StateActive
 }
@@ -58,7 +112,7 @@ func (r *run) tellPlace(ctx context.Context, first placed) error {
 		return err
 	}
 	if p.sound() || !sameHash(first.task, p.task) {
-		return r.list(ctx)
+		return r.judgeOne(ctx)
 	}
 	t := p.task
 	switch {

@@ -79,6 +79,9 @@ type Finding struct {
 	Settle   time.Duration
 	Lock     *Lock
 	Readings []Reading
+	// Marked are the bytes that a finding on payloads speaks of, in one task or in
+	// two that differ there; nil where no task is left that has them.
+	Marked []Marked
 	// Detail is a fact in words that no other field carries, e.g. why a key is
 	// missing or an index is not unique.
 	Detail string
@@ -89,6 +92,13 @@ type Finding struct {
 	longest time.Duration
 	// held says that a live worker names the task.
 	held bool
+}
+
+// Marked is a range of bytes of one task's payload. It is not redacted.
+type Marked struct {
+	ID         string
+	Payload    []byte
+	Start, End int // End is exclusive; both are -1 where the payload lacks what the other has
 }
 
 // OfEffect says whether the finding's status is that of its task's effect. Those

@@ -21,6 +21,7 @@ func (r *run) judge(ctx context.Context, b batch) {
 	if ctx.Err() != nil {
 		return
 	}
+	r.seePayloads(b.items)
 	found := r.lookUp(ctx, b.rule, b.items)
 	if ctx.Err() != nil {
 		return // a lookup cut short says nothing

@@ -84,9 +84,10 @@ func sleepUntil(ctx context.Context, t time.Time) error {
 // that can share its key has been listed.
 func (r *run) settle(ctx context.Context) error {
 	deferred := inspect.Listing{
-		Queues: r.queues,
-		States: []inspect.State{inspect.StateCompleted, inspect.StateArchived},
-		Plain:  true, Passes: 1, PageSize: r.opt.PageSize,
+		Lenient: true,
+		Queues:  r.queues,
+		States:  []inspect.State{inspect.StateCompleted, inspect.StateArchived},
+		Plain:   true, Passes: 1, PageSize: r.opt.PageSize,
 		Want: func(ref inspect.Ref, _ inspect.State) bool {
 			return r.index.Noted(ref)&noteDeferred != 0
 		},
@@ -121,7 +122,7 @@ func (r *run) collect(ctx context.Context, l inspect.Listing, work chan<- second
 		}
 		for _, t := range page {
 			b := r.match(t.Type, t.Queue)
-			if b == nil || gone(t) || !r.inScope(t) || !r.undefer(t.Ref) {
+			if b == nil && r.aim != aimArchived || gone(t) || !r.inScope(t) || !r.undefer(t.Ref) {
 				continue
 			}
 			s := suspect{item: item{task: t}, verdict: Verdict{Status: StatusNotApplied}}

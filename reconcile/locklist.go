@@ -29,13 +29,16 @@ func (a *Auditor) Locks(ctx context.Context, o Observer, tell func(HeldLock)) (R
 	if err := r.open(ctx); err != nil {
 		return Report{}, err
 	}
+	r.hashes = hashCounts{}
 	l := &lockLister{run: r, tell: tell}
-	if err := errors.Join(l.held(ctx), l.unheld(ctx)); err != nil {
+	// The live tasks first: a lock's owner that is not among them is looked for.
+	if err := errors.Join(l.unheld(ctx), l.held(ctx)); err != nil {
 		if l.told == 0 {
 			return Report{}, err
 		}
 		r.fail(err)
 	}
+	r.hashes = nil // of the few that were looked for
 	return r.report(ctx), nil
 }
 
@@ -88,6 +91,9 @@ func (l *lockLister) page(ctx context.Context, keys []inspect.Key) error {
 	if err != nil {
 		return err
 	}
+	if err := l.stuck(ctx, first); err != nil {
+		return err
+	}
 	byRule := map[*Bound][]heldLock{}
 	for _, h := range first {
 		b := r.match(h.key.Type, h.key.Queue)
@@ -124,6 +130,37 @@ func (l *lockLister) twice(ctx context.Context, locks []heldLock) ([]heldLock, e
 		kept = append(kept, h)
 	}
 	return kept, err
+}
+
+// stuck finds the owners that no list or set holds. Only those that the listing
+// has not met, and that are in no set of their state, are looked for.
+func (l *lockLister) stuck(ctx context.Context, locks []heldLock) error {
+	r := l.run
+	var suspects []inspect.Task
+	for _, h := range locks {
+		state, seen := r.index.Seen(h.owner.Ref)
+		if h.verdict == LockGuards && h.owner.Defect == inspect.DefectNone && !inPlace(h.owner) && (!seen || state == inspect.StateUnknown) {
+			suspects = append(suspects, h.owner)
+		}
+	}
+	for range 2 {
+		if len(suspects) == 0 {
+			return nil
+		}
+		if err := pause(ctx); err != nil {
+			return err
+		}
+		var err error
+		if suspects, err = r.unheld(ctx, suspects); err != nil {
+			return err
+		}
+	}
+	for i := range locks {
+		if slices.ContainsFunc(suspects, func(t inspect.Task) bool { return t.Ref == locks[i].owner.Ref }) {
+			locks[i].verdict = LockStuck
+		}
+	}
+	return nil
 }
 
 // judge tells locks of one rule with the status of their owners' effects.
@@ -165,6 +202,7 @@ func (l *lockLister) judge(ctx context.Context, b *Bound, locks []heldLock, now 
 			row.Task = inspect.Task{Ref: inspect.Ref{Queue: h.key.Queue, ID: h.lock.Owner}, Type: h.key.Type, Defect: inspect.DefectDangling}
 		}
 		if h.verdict == LockPhantom {
+			s.lock.Needed = 0 // that other work's life is not this lock's concern
 			row.Detail = phantomWords(h.owner)
 		}
 		l.say(row)
@@ -183,7 +221,7 @@ func (l *lockLister) unheld(ctx context.Context) error {
 	if len(live) == 0 {
 		return nil
 	}
-	listing := inspect.Listing{Queues: r.queues, States: live, PageSize: r.opt.PageSize, Index: r.index, Plain: true, InFlight: 2}
+	listing := inspect.Listing{Lenient: true, Queues: r.queues, States: live, PageSize: r.opt.PageSize, Index: r.index, Plain: true, InFlight: 2}
 	for page, err := range r.queue.Pages(ctx, listing) {
 		if err != nil {
 			return err

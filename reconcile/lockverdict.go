@@ -14,6 +14,7 @@ const (
 	LockDrifted  LockVerdict = "drift"         // its owner's payload was changed since
 	LockForeign  LockVerdict = "foreign"       // the key holds something that is no lock of asynq's
 	LockUnclear  LockVerdict = "unclear"       // its owner cannot be read
+	LockStuck    LockVerdict = "stuck"         // no list or set holds its owner, which will never run
 	// The lock of a live task that does not hold it.
 	LockMissing LockVerdict = "lost"  // nobody holds it
 	LockStolen  LockVerdict = "taken" // another task does
@@ -21,7 +22,7 @@ const (
 
 // lockRank orders verdicts by what hurts first.
 var lockRank = []LockVerdict{
-	LockStolen, LockMissing, LockOrphaned, LockPhantom, LockBlocks, LockDrifted, LockEarly, LockForeign, LockUnclear, LockGuards,
+	LockStolen, LockMissing, LockStuck, LockOrphaned, LockPhantom, LockBlocks, LockDrifted, LockEarly, LockForeign, LockUnclear, LockGuards,
 }
 
 // LockVerdicts lists every verdict, what hurts most first.
@@ -51,6 +52,8 @@ func (v LockVerdict) Code() Code {
 		return CodeLockPhantom
 	case LockDrifted:
 		return CodeLockDrift
+	case LockStuck:
+		return CodeGhost
 	case LockMissing:
 		return CodeLockLost
 	case LockStolen:

@@ -20,9 +20,8 @@ func judgeLock(l inspect.Lock, owner inspect.Task) LockVerdict {
 		return LockForeign
 	case owner.Defect == inspect.DefectDangling:
 		return LockOrphaned
-	case owner.Defect == inspect.DefectUndecodable && owner.UniqueKey == "":
-		// Its message would have to say.
-		return LockUnclear
+	case owner.Defect == inspect.DefectUndecodable:
+		return LockUnclear // what its work is, and whether it is this lock's, only its message says
 	case owner.UniqueKey != l.Key:
 		return LockPhantom
 	case drifted(owner):

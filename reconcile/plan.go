@@ -16,7 +16,7 @@ type Selection struct {
 	Codes []Code   // the kinds of findings; nil is all that can be mended
 	Keys  []string // lock keys; nil is all
 	// Force is the operator's reason for what would be held. It counts only where
-	// the scope names one task by its ID.
+	// one task is named by its ID, or locks by their keys.
 	Force string
 }
 
@@ -91,13 +91,22 @@ func (a *Auditor) PlanRepairs(ctx context.Context, q Structure, o Observer, sel 
 func (a *Auditor) PlanReleases(ctx context.Context, q Structure, o Observer, sel Selection) (Plan, Report, error) {
 	plan := Plan{}
 	over := false
+	grouping, err := a.grouping(ctx)
+	if err != nil {
+		return Plan{}, Report{}, err
+	}
 	report, err := a.Locks(ctx, o, func(h HeldLock) {
 		if !sel.wantsCode(h.Code) || len(sel.Keys) > 0 && !slices.Contains(sel.Keys, h.Lock.Key) {
 			return
 		}
 		s := Step{Change: journal.ChangeReleaseLock, Finding: h.Finding, Target: h.Lock.Key}
 		switch h.Verdict {
-		case LockOrphaned, LockPhantom:
+		case LockOrphaned:
+			if grouping[h.Queue] && (len(sel.Keys) == 0 || sel.Force == "") {
+				s.Hold = "its queue uses groups: an aggregate may be doing its work yet (name it by --key, with a --reason)"
+			}
+			s.Forced = grouping[h.Queue] && s.Hold == ""
+		case LockPhantom:
 		default:
 			if len(sel.Keys) == 0 {
 				return // a lock in use is only spoken of where it is named
@@ -120,6 +129,29 @@ func (a *Auditor) PlanReleases(ctx context.Context, q Structure, o Observer, sel
 	return plan, report, expectAll(ctx, q, plan.Steps)
 }
 
+// grouping says which queues aggregate tasks now. A member's hash is deleted when
+// its aggregate is enqueued, its lock is not (asynq rdb.go: deleteAggregationSetCmd),
+// and nothing links the two any more.
+func (a *Auditor) grouping(ctx context.Context) (map[string]bool, error) {
+	queues, err := a.queue.Queues(ctx)
+	if err != nil {
+		return nil, err
+	}
+	grouping := map[string]bool{}
+	for _, q := range queues {
+		groups, err := a.queue.Groups(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		sets, err := a.queue.AggregationSets(ctx, q)
+		if err != nil {
+			return nil, err
+		}
+		grouping[q] = len(groups)+len(sets) > 0
+	}
+	return grouping, nil
+}
+
 // heldWords say why a lock is not released.
 func heldWords(h HeldLock) string {
 	switch h.Verdict {
@@ -132,7 +164,7 @@ func heldWords(h HeldLock) string {
 	case LockUnclear:
 		return "its owner's message cannot be read"
 	}
-	return fmt.Sprintf("it is in use: its owner is %s", h.Task.State)
+	return fmt.Sprintf("it is in use: its owner is %s", lives(h.Task.State))
 }
 
 func (s Selection) wantsCode(c Code) bool {
@@ -213,7 +245,7 @@ func force(steps []Step, ids []string, reason string) {
 	}
 	for i := range steps {
 		s := &steps[i]
-		if s.Hold != "" && s.Change != "" && !s.Finding.held && s.expect != nil {
+		if s.Hold != "" && s.Change != "" && !s.never && s.expect != nil {
 			s.Hold, s.Forced, s.depends = "", true, false
 		}
 	}

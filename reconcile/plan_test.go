@@ -149,9 +149,10 @@ func TestRepairPutsGhostsWhereTheirWorkIsSafe(t *testing.T) {
 	plan := w.repairs(reconcile.Scope{}, reconcile.Selection{})
 	for id, change := range map[string]journal.Change{
 		"archived-lost": journal.ChangePutBack, "retry-lost": journal.ChangePutBack, "completed": journal.ChangePutBack,
-		"pending-lost": journal.ChangePutBack, "scheduled-lost": journal.ChangePutBack, "grouped-lost": journal.ChangePutBack,
-		"active-ghost": journal.ChangeArchive, // an attempt of it may still run
-		uuidKey:        journal.ChangeClose,   // applied, under a key that is used once
+		"pending-lost": journal.ChangePutBack, "grouped-lost": journal.ChangePutBack,
+		"scheduled-lost": journal.ChangeArchive, // nobody knows any more when it was due
+		"active-ghost":   journal.ChangeArchive, // an attempt of it may still run
+		uuidKey:          journal.ChangeClose,   // applied, under a key that is used once
 	} {
 		if s := stepOn(t, plan, id); s.Change != change || s.Hold != "" {
 			t.Errorf("%s: %s, hold %q; want %s", id, s.Change, s.Hold, change)
@@ -165,7 +166,7 @@ func TestRepairPutsGhostsWhereTheirWorkIsSafe(t *testing.T) {
 	w.clean()
 	for id, state := range map[string]inspect.State{
 		"archived-lost": inspect.StateArchived, "retry-lost": inspect.StateRetry, "completed": inspect.StateCompleted,
-		"pending-lost": inspect.StatePending, "scheduled-lost": inspect.StateScheduled, "grouped-lost": inspect.StateAggregating,
+		"pending-lost": inspect.StatePending, "scheduled-lost": inspect.StateArchived, "grouped-lost": inspect.StateAggregating,
 		"active-ghost": inspect.StateArchived, uuidKey: inspect.StateUnknown,
 	} {
 		if got := w.state(id); got.State != state {
@@ -416,7 +417,7 @@ type deaf struct{ *inspect.Client }
 
 func (d deaf) PutBack(ctx context.Context, e inspect.Expect, at time.Time) (inspect.Change, error) {
 	_, err := d.Client.PutBack(ctx, e, at)
-	return inspect.Change{}, errors.Join(err, errors.New("connection reset by peer"))
+	return inspect.Change{}, errors.Join(err, &inspect.Error{Kind: inspect.KindUnreachable, Err: errors.New("connection reset by peer")})
 }
 
 func TestApplyLeavesALostAnswerPending(t *testing.T) {

@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"errors"
 
 	"github.com/idemctl/idemctl/inspect"
 )
@@ -23,6 +24,9 @@ func (r *run) readQueues(ctx context.Context) error {
 	r.facts = map[string]queueFacts{}
 	for _, q := range r.queues {
 		counts, err := r.queue.Queue(ctx, q)
+		if errors.Is(err, inspect.ErrQueueNotFound) {
+			continue // it was removed just now
+		}
 		if err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -88,6 +89,9 @@ func (r *run) queueFindings(ctx context.Context) error {
 	}
 	for _, q := range r.queues {
 		now, err := r.queue.Queue(ctx, q)
+		if errors.Is(err, inspect.ErrQueueNotFound) {
+			continue // it was removed meanwhile
+		}
 		if err != nil {
 			return err
 		}

@@ -13,8 +13,9 @@ import (
 // run is one audit under way.
 type run struct {
 	*Auditor
-	out Observer
-	aim aim
+	out     Observer
+	aim     aim
+	decided func(Archived) // aimArchived only
 
 	started  time.Time // Redis clock
 	clocks   clocks
@@ -27,6 +28,7 @@ type run struct {
 	contents *contentTable
 	ownLocks *contentTable // locks in the hands of their own tasks
 	cases    *typeTable
+	payloads *payloadTable // nil: the run does not mind them
 	ledgers  ledgerHealth
 
 	mu         sync.Mutex // guards what follows, and calls of out
@@ -74,6 +76,8 @@ type suspect struct {
 	// time.
 	persisted bool
 	held      bool  // a live worker names it
+	twin      bool  // another task of its key is alive
+	shared    bool  // another queue has a task of its ID, in the same source
 	lock      *Lock // nil: the task has none, or it was not read
 }
 
@@ -112,6 +116,9 @@ func (r *run) open(ctx context.Context) error {
 	r.totals = Totals{
 		ByState: map[inspect.State]int{}, ByStatus: map[Status]int{},
 		ByCode: map[Code]int{}, BySeverity: map[Severity]int{},
+	}
+	if r.mindsPayloads() {
+		r.payloads = newPayloadTable()
 	}
 	if r.keysCanMeet() {
 		r.keys = newKeyTable()
@@ -173,7 +180,9 @@ func (r *run) keysCanMeet() bool {
 }
 
 // twinsMatter says whether other tasks of the same key are to be known.
-func (r *run) twinsMatter() bool { return r.aim == aimAudit || r.aim == aimList }
+func (r *run) twinsMatter() bool {
+	return r.aim == aimAudit || r.aim == aimList || r.aim == aimArchived
+}
 
 // reach is what has to be listed so that twins are seen. A key that is made of
 // the payload can be anywhere, so a narrowed audit still reads every live task
@@ -256,9 +265,12 @@ func (r *run) produce(ctx context.Context, work chan<- batch) error {
 			if r.inScope(t) {
 				r.cases.see(rule, t)
 				r.age(t)
-				if r.aim.judges(t) {
+				switch {
+				case r.aim == aimArchived:
+					r.putOff(t)
+				case r.aim.judges(t):
 					s.put(ctx, rule, it)
-				} else {
+				default:
 					r.tally(t)
 				}
 			}
@@ -297,7 +309,8 @@ func (r *run) pages(ctx context.Context) func(func([]inspect.Task, error) bool) 
 	// about half of what the Inspector's pages cost; the two are held equal by
 	// inspect's own tests.
 	return r.queue.Pages(ctx, inspect.Listing{
-		Queues: queues, States: states, PageSize: r.opt.PageSize, Index: r.index, Plain: true, InFlight: 2,
+		Lenient: true,
+		Queues:  queues, States: states, PageSize: r.opt.PageSize, Index: r.index, Plain: true, InFlight: 2,
 	})
 }
 

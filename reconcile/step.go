@@ -34,6 +34,10 @@ type Step struct {
 	// depends says that the step is only right while the status is the one
 	// planned on.
 	depends bool
+	// never says that the step stays held whatever reason is given.
+	never bool
+	// note says why the step is this one, where that is not plain.
+	note string
 }
 
 // Ref names the task concerned; its ID is "" for groups.
@@ -41,6 +45,13 @@ func (s *Step) Ref() inspect.Ref { return s.Finding.Task.Ref }
 
 // Words say what the step does, in an operator's words.
 func (s *Step) Words() string {
+	if s.note == "" {
+		return s.words()
+	}
+	return s.words() + ": " + s.note
+}
+
+func (s *Step) words() string {
 	t := s.Finding.Task
 	switch s.Change {
 	case journal.ChangeReleaseLock:
@@ -48,6 +59,9 @@ func (s *Step) Words() string {
 	case journal.ChangePutBack:
 		if t.State == inspect.StateActive {
 			return "put it back into active with an expired lease: a recoverer takes it"
+		}
+		if t.State == inspect.StateRetry {
+			return "put it back among the retry tasks, due at once"
 		}
 		return fmt.Sprintf("put it back among the %s tasks", t.State)
 	case journal.ChangeArchive:
@@ -86,11 +100,16 @@ func repairOf(f Finding, now time.Time) Step {
 		s.Change, s.Target = journal.ChangeRegisterGroup, t.Group
 	case CodeStateMismatch:
 		s.Change = journal.ChangeSetState
+		s.depends = true
 		switch t.Listed {
 		case inspect.StateActive:
-			s.Hold = "a worker may be running it, and sets its state when it ends"
+			s.Hold, s.never = "a worker may be running it, and sets its state when it ends", true
 		case inspect.StatePending, inspect.StateAggregating:
-			s.Hold = fmt.Sprintf("whoever takes it from the %s tasks sets its state", t.Listed)
+			s.Hold, s.never = fmt.Sprintf("whoever takes it from the %s tasks sets its state", t.Listed), true
+		case inspect.StateCompleted:
+			if f.Status != StatusApplied && f.Status != StatusNatural {
+				s.Hold = "that would call it done, and " + why(f)
+			}
 		}
 	case CodeNoLease:
 		repairUnleased(&s, now)
@@ -112,7 +131,7 @@ func repairUnleased(s *Step, now time.Time) {
 	s.depends = true
 	s.Score = now.Add(-deadLease)
 	if s.Finding.held {
-		s.Change, s.Hold = journal.ChangeExpireLease, "a worker still runs it"
+		s.Change, s.Hold, s.never = journal.ChangeExpireLease, "a worker still runs it", true
 		return
 	}
 	switch s.Finding.Status {
@@ -131,9 +150,11 @@ func repairGhost(s *Step, now time.Time) {
 	f := s.Finding
 	t := f.Task
 	s.depends = true
-	if f.Status == StatusApplied && staleRow(f) == "" {
-		s.Change = journal.ChangeClose
-		return
+	if f.Status == StatusApplied {
+		if s.note = staleRow(f); s.note == "" {
+			s.Change = journal.ChangeClose
+			return
+		}
 	}
 	s.Score = now
 	switch t.State {
@@ -146,7 +167,11 @@ func repairGhost(s *Step, now time.Time) {
 		// Its retention may be over, and the janitor would delete it at once.
 		s.Change, s.depends = journal.ChangePutBack, false
 		s.Score = now.Add(24 * time.Hour)
-	case inspect.StatePending, inspect.StateScheduled, inspect.StateRetry, inspect.StateAggregating:
+	case inspect.StateScheduled:
+		// When it was due went with its place in the set.
+		s.Change, s.depends = journal.ChangeArchive, false
+		s.note = "nobody knows any more when it was due"
+	case inspect.StatePending, inspect.StateRetry, inspect.StateAggregating:
 		s.Change = journal.ChangePutBack
 		if f.Status != StatusNotApplied && f.Status != StatusNatural {
 			s.Change, s.depends = journal.ChangeArchive, false

@@ -77,6 +77,10 @@ func (r *run) put(ctx context.Context, s *sorter, t inspect.Task) {
 	if r.inScope(t) {
 		r.cases.see(rule, t)
 		r.age(t)
+		if r.aim == aimArchived {
+			r.putOff(t)
+			return
+		}
 		if !r.aim.judges(t) {
 			r.tally(t)
 			return

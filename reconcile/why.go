@@ -54,6 +54,9 @@ type Refusal struct {
 	// never. Why says in words when and how it goes.
 	Until time.Time
 	Why   string
+	// Stuck is the fault of the queue's structure that keeps the task behind the
+	// barrier from running; "" for none.
+	Stuck Code
 	// Next is the one safe thing to do, in words, and Command what to type; "" is
 	// none.
 	Next, Command string
@@ -148,7 +151,8 @@ func (r *run) lockBarrier(ctx context.Context, key string, q Question) (*Refusal
 		h := again[0]
 		s.rows, s.lagging, s.unread = f.rows[0], f.lagging, f.unread
 		s.lock = &Lock{Key: key, Owner: h.lock.Owner, TTL: h.lock.TTL, State: LockHeld, OwnerState: h.owner.State}
-		return r.lockRefusal(b, h, &s, now), r.ledgers.first()
+		refusal := r.lockRefusal(b, h, &s, now)
+		return refusal, errors.Join(r.ledgers.first(), r.stick(ctx, refusal))
 	}
 	return nil, fmt.Errorf("lock %s: %w", key, ErrChanging)
 }
@@ -172,6 +176,36 @@ func (r *run) lockRefusal(b *Bound, h heldLock, s *suspect, now time.Time) *Refu
 	f.Until = f.lockEnd()
 	f.tellLock(r.facts[h.key.Queue])
 	return &f
+}
+
+// stick finds out whether the task behind the barrier can run at all, and says
+// what to do where it cannot.
+func (r *run) stick(ctx context.Context, f *Refusal) (err error) {
+	if f.Verdict == LockOrphaned || f.Verdict == LockPhantom || f.Task.Defect == inspect.DefectResultOnly {
+		return nil
+	}
+	if f.Stuck, err = r.stuckTwice(ctx, f.Task.Ref); f.Stuck == "" || err != nil {
+		return err
+	}
+	if f.Barrier == BarrierLock {
+		f.Verdict = LockStuck
+	}
+	held := f.Finding
+	held.Code = f.Stuck
+	f.Command = held.Action()
+	switch f.Stuck {
+	case CodeGhost:
+		f.Next = "mend it: no list or set holds that task, so that it never runs and no asynq call reaches it"
+	case CodeNoLease:
+		f.Next = "mend it: that task is active without a lease, so that no recoverer ever takes it"
+	case CodeGroupUnregistered:
+		f.Next = "mend it: no aggregator knows that task's group"
+	case CodeUndecodable:
+		f.Next = "look at it: no worker can run that task, since its message cannot be read"
+	default:
+		f.Next = "mend it: the hash of that task and the lists contradict each other"
+	}
+	return nil
 }
 
 func (r *run) judgeRefusal(b *Bound, s *suspect, f *Refusal, now time.Time) {
@@ -215,7 +249,7 @@ func (r *run) idBarrier(ctx context.Context, q Question) (*Refusal, error) {
 		refusal.Severity = CodeIDBlocked.Severity()
 		r.judgeRefusal(b, &s, &refusal, now)
 		refusal.tellID(r.facts[q.Queue])
-		return &refusal, r.ledgers.first()
+		return &refusal, errors.Join(r.ledgers.first(), r.stick(ctx, &refusal))
 	}
 	return nil, fmt.Errorf("task %q in queue %q: %w", q.ID, q.Queue, ErrChanging)
 }
@@ -253,7 +287,12 @@ func (f *Refusal) tellLock(q queueFacts) {
 	case LockBlocks:
 		f.Why += ", or with the deletion of " + owner
 		f.archived()
-	case LockOrphaned, LockPhantom:
+	case LockOrphaned:
+		f.Next = "release it, unless tasks of this type go into groups: then an aggregate may be doing this work"
+		if !strings.ContainsRune(f.Lock.Key, 0) {
+			f.Command = "idemctl locks release --key " + ShellQuote(f.Lock.Key)
+		}
+	case LockPhantom:
 		f.Next = "release it: nobody will do this work"
 		if !strings.ContainsRune(f.Lock.Key, 0) {
 			f.Command = "idemctl locks release --key " + ShellQuote(f.Lock.Key)
@@ -305,7 +344,7 @@ func (f *Refusal) tellID(q queueFacts) {
 		}
 	default:
 		f.Why = "until the task has succeeded or was deleted"
-		f.Next = fmt.Sprintf("wait: the task of this ID is %s%s", t.State, unserved(q))
+		f.Next = fmt.Sprintf("wait: the task of this ID is %s%s", lives(t.State), unserved(q))
 		if t.State == inspect.StateUnknown {
 			f.Next = "look at it: its hash names no state"
 		}

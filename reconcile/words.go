@@ -83,6 +83,8 @@ func (f *Finding) familyWords() (message, consequence string) {
 		return f.retryWords()
 	case "integrity":
 		return f.integrityWords()
+	case "payload":
+		return f.payloadWords()
 	}
 	return f.entryWords()
 }
@@ -156,8 +158,11 @@ func (f *Finding) Action() string {
 		}
 		return "idemctl locks release --key " + ShellQuote(f.Lock.Key)
 	}
-	if f.Code.Family() == "integrity" {
+	switch f.Code.Family() {
+	case "integrity":
 		return f.repair()
+	case "payload":
+		return f.payloadAction()
 	}
 	return f.explain()
 }
@@ -288,7 +293,7 @@ func (f *Finding) effects() int64 {
 
 func stamp(t time.Time) string {
 	if t.IsZero() {
-		return "at an unknown time"
+		return "an unknown time"
 	}
 	return t.UTC().Format(time.RFC3339)
 }
@@ -335,8 +340,14 @@ func stateWords(t inspect.Task) string {
 	case inspect.StatePending:
 		return "a worker takes it as soon as one is free"
 	case inspect.StateScheduled:
+		if t.NextProcessAt.IsZero() {
+			return "it becomes pending when its time comes"
+		}
 		return "it becomes pending at " + stamp(t.NextProcessAt)
 	case inspect.StateRetry:
+		if t.NextProcessAt.IsZero() {
+			return "it becomes pending again when its time comes"
+		}
 		return "it becomes pending again at " + stamp(t.NextProcessAt)
 	case inspect.StateAggregating:
 		return "its group is handed to a worker as one task, under a new ID"

@@ -120,6 +120,19 @@ func TestCodesAndSeveritiesAreThoseOfTheContract(t *testing.T) {
 		"coverage/scheduler-duplicate": "high",
 		"coverage/unprotected":         "critical", "coverage/unclassified": "warning", "coverage/no-unique-index": "critical",
 		"coverage/entry-only": "high", "coverage/exit-only": "info",
+
+		"payload/not-json": "warning", "payload/bom": "high", "payload/invalid-utf8": "high", "payload/lone-surrogate": "high",
+		"payload/duplicate-key": "high", "payload/whitespace": "high", "payload/trailing-newline": "high",
+		"payload/key-order": "info", "payload/html-escape": "warning", "payload/string-escape": "warning",
+		"payload/number-format": "high", "payload/negative-zero": "high", "payload/number-precision-loss": "high",
+		"payload/number-out-of-range": "high", "payload/empty-payload": "info", "payload/number-unsafe-integer": "warning",
+		"payload/float-number": "warning", "payload/timestamp-subsecond": "warning", "payload/timestamp-epoch": "warning",
+		"payload/timestamp-second": "info", "payload/random-id": "info", "payload/volatile-name": "warning",
+		"payload/null-member": "info", "payload/unicode-not-nfc": "warning", "payload/embedded-json": "warning",
+		"payload/double-encoded": "warning", "payload/volatile-field": "high", "payload/suspect-field": "warning",
+		"payload/canonical-collision": "high", "payload/key-order-varies": "high", "payload/array-order-varies": "warning",
+		"payload/null-absent-mix": "warning", "payload/type-mix": "warning", "payload/float-jitter": "warning",
+		"payload/unicode-variant": "warning", "payload/encoding-mix": "high",
 	}
 	for c, severity := range want {
 		if !c.Known() || c.Severity().String() != severity {

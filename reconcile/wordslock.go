@@ -31,7 +31,7 @@ func (f *Finding) lockWords() (message, consequence string) {
 			"each of them runs; only the handler's own check stops the second"
 	case CodeLockOrphaned:
 		return fmt.Sprintf("a lock whose task %q is gone; it ends %s", lock.Owner, f.ends()),
-			"enqueues of this type and payload are refused " + f.until() + ", though nothing will run"
+			"enqueues of this type and payload are refused " + f.until() + ", though nothing will run; unless it was in a group, whose aggregate may do its work yet"
 	case CodeLockPhantom:
 		return fmt.Sprintf("a lock that task %q holds without being its work%s: %s; it ends %s", lock.Owner, f.ownerState(), f.Detail, f.ends()),
 			"enqueues of this type and payload are refused " + f.until() + ", though nobody will do that work"

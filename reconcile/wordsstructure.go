@@ -19,7 +19,7 @@ func (f *Finding) integrityWords() (message, consequence string) {
 	case CodeDangling:
 		return fmt.Sprintf("the %s tasks hold this ID, and there is no task", t.State), danglingConsequence(t.State)
 	case CodeUndecodable:
-		return fmt.Sprintf("the message of this %s task cannot be decoded", stateOr(t.State, "stateless")),
+		return fmt.Sprintf("the message of this %s task is missing or cannot be decoded", stateOr(t.State, "stateless")),
 			"no Inspector call shows it, no worker can run it, and nobody can say what its work was"
 	case CodeNoLease:
 		message = "active without a lease" + f.effect()
@@ -33,7 +33,7 @@ func (f *Finding) integrityWords() (message, consequence string) {
 			ends = "ends"
 		}
 		return fmt.Sprintf("a lease (it %s at %s) of a task that is not active", ends, stamp(t.LeaseExpiresAt)),
-			"every server's recoverer stumbles over it once a minute"
+			"once it has ended, every server's recoverer stumbles over it once a minute"
 	case CodeGroupUnregistered:
 		return fmt.Sprintf("group %q of queue %s holds %s, and the queue does not know it", t.Group, t.Queue, plural(f.TaskCount, "task")),
 			"no aggregator ever looks at it: its tasks never run"
@@ -50,7 +50,7 @@ func (f *Finding) integrityWords() (message, consequence string) {
 		return fmt.Sprintf("queue %s has %s in its archive that will be deleted soon, the oldest archived at %s", t.Queue, plural(f.TaskCount, "task"), stamp(t.ArchivedAt)),
 			"90 days after its archiving a task is deleted when the next one is archived, with all that is known of its failure"
 	case CodeQueueUnserved:
-		return fmt.Sprintf("%s wait in queue %s, and no live server takes them", plural(f.TaskCount, "task"), t.Queue),
+		return fmt.Sprintf("queue %s has %s waiting, and no live server takes them", t.Queue, plural(f.TaskCount, "task")),
 			"nothing in it runs, is retried or recovered until a server is started for it"
 	case CodeClockSkew:
 		return "the clocks differ: " + f.Detail,
@@ -62,7 +62,7 @@ func (f *Finding) integrityWords() (message, consequence string) {
 func (f *Finding) ghostConsequence() string {
 	switch f.Status {
 	case StatusApplied:
-		return "it never runs and its ID stays taken; its work is done, so that it can be closed"
+		return "it never runs and its ID stays taken; its work is done: repair closes it, or archives it where its key can have been used before"
 	case StatusNotApplied:
 		return "it never runs, no list shows it, and its ID stays taken: its work is lost"
 	}
@@ -70,6 +70,9 @@ func (f *Finding) ghostConsequence() string {
 }
 
 func (f *Finding) noLeaseConsequence() string {
+	if f.held {
+		return "its worker cannot end it: whatever comes of it, the task stays behind in no list"
+	}
 	switch f.Status {
 	case StatusApplied:
 		return "no recoverer will ever take it; its work is done, so that it can be closed"
@@ -103,7 +106,7 @@ func (f *Finding) repair() string {
 	case CodeGroupUnregistered:
 		return "idemctl integrity repair" + queue + " --kind group-unregistered"
 	case CodeArchiveFull, CodeArchiveExpiring:
-		return "idemctl audit" + queue + " --state archived"
+		return "idemctl tasks" + queue + " --state archived"
 	case CodeQueueUnserved:
 		return "idemctl doctor"
 	case CodeResidue:

@@ -124,7 +124,15 @@ func (o *auditOptions) once(ctx context.Context, s *session, a *reconcile.Audito
 		return fmt.Errorf("writing results: %w", err)
 	}
 	o.nothingRead(report)
+	o.cutShort(report, page.Format)
 	return o.filtered(a, judgeReport(report, failOn))
+}
+
+// cutShort warns of an incomplete result in a format that cannot say so itself.
+func (p *program) cutShort(r reconcile.Report, format render.Format) {
+	if !r.Complete && format == render.FormatName {
+		p.log.warnf("incomplete: %v", r.Problem)
+	}
 }
 
 // nothingRead warns where a result is empty because nothing was looked at.

@@ -77,6 +77,9 @@ func (c *changeFlags) carryOut(ctx context.Context, p *program, s *session, a *r
 		if err := out.Close(false, "", nil); err != nil {
 			return fmt.Errorf("writing results: %w", err)
 		}
+		if c.yes && !c.dryRun && run < len(plan.Steps) {
+			return outcome(exitFindings) // all of it is held
+		}
 		return nil
 	}
 	path, err := c.path()
@@ -90,7 +93,10 @@ func (c *changeFlags) carryOut(ctx context.Context, p *program, s *session, a *r
 	if err := out.Close(true, path, problem); err != nil {
 		return fmt.Errorf("writing results: %w", err)
 	}
-	if problem != nil {
+	switch {
+	case errors.Is(problem, context.Canceled), errors.Is(problem, context.DeadlineExceeded):
+		return outcome(exitIncomplete) // what was concluded was printed
+	case problem != nil:
 		return problem
 	}
 	if !out.Clean() {

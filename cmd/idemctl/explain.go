@@ -61,7 +61,7 @@ func refOf(cmd *cobra.Command, args []string) (inspect.Ref, error) {
 }
 
 func (o *explainOptions) run(ctx context.Context, cmd *cobra.Command, ref inspect.Ref) error {
-	s, err := o.open(ctx, cmd)
+	s, err := o.openBare(ctx, cmd)
 	if err != nil {
 		return err
 	}
@@ -119,6 +119,9 @@ func (s *session) whereElse(ctx context.Context, ref inspect.Ref, err error) err
 		}
 	}
 	hint := "it was done, or deleted; no other queue holds it either"
+	if len(missing.HeldIn) > 0 {
+		hint = "idemctl integrity repair --queue " + reconcile.ShellQuote(ref.Queue) + " --id=" + reconcile.ShellQuote(ref.ID)
+	}
 	if len(found) > 0 {
 		hint = "another queue holds it: " + strings.Join(found, ", ")
 	}

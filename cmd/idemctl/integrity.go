@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -71,7 +72,7 @@ func (o *integrityOptions) run(ctx context.Context, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	return o.print(a, a.Integrity, ctx, page, header, failOn)
+	return o.print(ctx, a, a.Integrity, page, header, failOn)
 }
 
 type repairOptions struct {
@@ -89,7 +90,8 @@ func newRepair(p *program) *cobra.Command {
 		Long: `repair mends what integrity finds, where there is one safe way:
 
   ghost               back into its set; into the archive where nobody can say
-                      whether its work is done; closed where it is applied
+                      whether its work is done or when it was due; closed where its
+                      work is done and its key cannot have been used before
   no-lease            an expired lease, so that a recoverer takes the task;
                       closed where its work is applied; held where nobody knows
   group-unregistered  the group is registered, so that aggregators look at it
@@ -165,6 +167,11 @@ func (o *repairOptions) run(ctx context.Context, cmd *cobra.Command) error {
 	if !report.Complete {
 		o.log.warnf("nothing was planned: not all could be read (%v)", report.Problem)
 		return outcome(exitIncomplete)
+	}
+	for _, id := range o.ids {
+		if !slices.ContainsFunc(plan.Steps, func(s reconcile.Step) bool { return s.Ref().ID == id }) {
+			o.log.warnf("nothing is wrong with the structure of task %s in this selection", id)
+		}
 	}
 	words := selectionWords(o.queues, o.types, o.ids, o.kinds)
 	return o.change.carryOut(ctx, o.program, s, a, &plan, page, "integrity repair "+words, "repair")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,7 +27,9 @@ those whose owner is other work. It shows what it would do, asks, writes what it
 is about to change to the journal, and deletes each lock in one step that does
 nothing if the owner has changed or has come back since.
 
-A lock in use is never released; that of an archived task goes with the task.
+A lock in use is never released; that of an archived task goes with the task. A task
+that was in a group leaves its lock behind while its aggregate may still run: in a
+queue that has groups, a lock is released only by --key and with a --reason.
 
 Exit codes: 0 done, or nothing to do, or a plan alone; 1 some were held, refused
 or failed; 2 usage; 3 a source cannot be read.`,
@@ -81,7 +84,7 @@ func (o *releaseOptions) run(ctx context.Context, cmd *cobra.Command) error {
 		return err
 	}
 	bar := o.newProgress()
-	plan, report, err := a.PlanReleases(ctx, s.queue, progressOnly{bar}, reconcile.Selection{Keys: o.keys})
+	plan, report, err := a.PlanReleases(ctx, s.queue, progressOnly{bar}, reconcile.Selection{Keys: o.keys, Force: o.change.reason})
 	bar.done()
 	if err != nil {
 		return err
@@ -89,6 +92,11 @@ func (o *releaseOptions) run(ctx context.Context, cmd *cobra.Command) error {
 	if !report.Complete {
 		o.log.warnf("nothing was planned: the locks could not all be read (%v)", report.Problem)
 		return outcome(exitIncomplete)
+	}
+	for _, key := range o.keys {
+		if !slices.ContainsFunc(plan.Steps, func(s reconcile.Step) bool { return s.Target == key }) {
+			o.log.warnf("nobody holds a lock of the key %s", key)
+		}
 	}
 	return o.change.carryOut(ctx, o.program, s, a, &plan, page, "locks release "+selectionWords(o.queues, o.types, o.keys), "release")
 }

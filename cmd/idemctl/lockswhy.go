@@ -109,7 +109,7 @@ func (o *whyOptions) payloadBytes() ([]byte, error) {
 	}
 	f, err := os.Open(o.payload)
 	if err == nil {
-		defer f.Close()
+		defer func() { _ = f.Close() }() // it was only read
 		return readBounded(f, o.payload)
 	}
 	if json.Valid([]byte(o.payload)) {
@@ -222,11 +222,11 @@ func (o *whyOptions) everything(ctx context.Context, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	return o.print(a, a.Blocked, ctx, page, header, failOn)
+	return o.print(ctx, a, a.Blocked, page, header, failOn)
 }
 
 // print runs a part of an audit and prints its findings.
-func (p *program) print(a *reconcile.Auditor, run func(context.Context, reconcile.Observer) (reconcile.Report, error), ctx context.Context, page render.Options, header render.Header, failOn reconcile.Severity) error {
+func (p *program) print(ctx context.Context, a *reconcile.Auditor, run func(context.Context, reconcile.Observer) (reconcile.Report, error), page render.Options, header render.Header, failOn reconcile.Severity) error {
 	out := render.NewAudit(p.out, page)
 	bar := p.newProgress()
 	defer bar.done()
@@ -239,5 +239,6 @@ func (p *program) print(a *reconcile.Auditor, run func(context.Context, reconcil
 		return fmt.Errorf("writing results: %w", err)
 	}
 	p.nothingRead(report)
+	p.cutShort(report, page.Format)
 	return p.filtered(a, judgeReport(report, failOn))
 }

@@ -69,8 +69,8 @@ func TestScripts(t *testing.T) {
 			"settle": func(*testscript.TestScript, bool, []string) { time.Sleep(2100 * time.Millisecond) },
 			"lease":  endLease,
 			"damage": damage, "inspector": callInspector,
-			"exits":  exits,
-			"raw":    raw,
+			"exits": exits,
+			"raw":   raw,
 		},
 	})
 }

@@ -48,7 +48,13 @@ func loadFlags(cmd *cobra.Command) {
 // environment or the file set to the command.
 func (p *program) settings(cmd *cobra.Command) (*config.Settings, error) {
 	given := config.Flags{}
-	cmd.Flags().Visit(func(f *pflag.Flag) { given[f.Name] = flagValues(f) })
+	p.connection = nil
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		given[f.Name] = flagValues(f)
+		if saysWhere(f.Name) {
+			p.connection = append(p.connection, "--"+f.Name)
+		}
+	})
 	s, err := config.Resolve(p.env, config.Request{Flags: given, Known: allFlags(cmd.Root())})
 	if err != nil {
 		return nil, err
@@ -77,6 +83,15 @@ func (p *program) settings(cmd *cobra.Command) (*config.Settings, error) {
 		p.log.debugf("configuration %s, context %q", s.File, s.Context.Name.Value)
 	}
 	return s, nil
+}
+
+// saysWhere says whether the flag is one of those that name the servers.
+func saysWhere(flag string) bool {
+	switch flag {
+	case "uri", "db", "password", "username", "cluster", "cluster-addrs", "tls", "tls-server", "insecure", "ledger", "config", "context":
+		return true
+	}
+	return false
 }
 
 // bounds are what numeric flags may be. NaN is in none.

@@ -39,7 +39,7 @@ what is wrong, and explain for one task.`,
 }
 
 func (o *tasksOptions) run(ctx context.Context, cmd *cobra.Command) error {
-	s, err := o.open(ctx, cmd)
+	s, err := o.openBare(ctx, cmd)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,8 @@
 --   ARGV[2]  prefix of groups    ARGV[4]  the state it is to be in
 --
 -- A script answers {} when it has done its work, or else a format and its
--- argument, which say why not. Everything is read before anything is written, so
+-- argument, which say why not. With "" in front of them they say what is not as
+-- it was asked for, although the work is done. Everything is read before anything is written, so
 -- that a key of the wrong type stops a script before it has begun.
 
 local HASH, PENDING, ACTIVE, LEASE, GROUPS, SETS = 1, 2, 3, 4, 9, 10
@@ -73,9 +74,9 @@ local function listed(place)
 	return redis.call("LPOS", KEYS[place], ARGV[1])
 end
 
--- held says which structure holds the task's ID, other than the one excepted;
+-- inset says which sorted set holds the task's ID, other than the one excepted;
 -- nil for none. A lease is none.
-local function held(except)
+local function inset(except)
 	for place = 5, 8 do
 		if redis.call("ZSCORE", KEYS[place], ARGV[1]) and place ~= except then
 			return {"the %s set holds the task", NAME[place]}
@@ -90,9 +91,32 @@ local function held(except)
 			return {"the set %.100q, which is being aggregated, holds the task", set}
 		end
 	end
+end
+
+-- held is inset for the lists as well, through which Redis has to look.
+local function held(except)
+	local why = inset(except)
+	if why then
+		return why
+	end
 	for place = PENDING, ACTIVE do
 		if listed(place) and place ~= except then
 			return {"the %s list holds the task", NAME[place]}
 		end
 	end
+end
+
+-- unarchived says why a task whose hash says that it is archived may be
+-- elsewhere, or there since another time than the score; nil where it is in the
+-- archive alone. A score of 0 is any. The lists are not looked through: see
+-- move.go.
+local function unarchived(score)
+	local has = redis.call("ZSCORE", KEYS[PLACE.archived], ARGV[1])
+	if not has then
+		return {"the archived set does not hold the task"}
+	end
+	if tonumber(score) ~= 0 and tonumber(score) ~= tonumber(has) then
+		return {"the task was archived again since it was read"}
+	end
+	return leased() or inset(PLACE.archived)
 end

@@ -44,9 +44,13 @@ type column struct {
 	equal    float64 // share of pairs that are equal
 }
 
-// maxColumnCells bounds the columns of a group that are compared; wider groups are
-// not judged by chance.
-const maxColumnCells = 1 << 25
+// maxColumnCells bounds the columns of a group that are compared, and maxColumns
+// those that vary, since each may be compared with each. Wider groups are not judged
+// by chance.
+const (
+	maxColumnCells = 1 << 25
+	maxColumns     = 512
+)
 
 // columnsWithout lists the columns that vary, the most selective first; nil if the
 // group is too wide.
@@ -60,7 +64,7 @@ func (a *analysis) columnsWithout(removed []int32) []*column {
 			columns = append(columns, c)
 		}
 	}
-	if a.tooWide {
+	if a.tooWide || len(columns) > maxColumns {
 		return nil
 	}
 	return columns

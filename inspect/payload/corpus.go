@@ -32,6 +32,11 @@ type Entry struct {
 // so Decode those that can be. The zero value is an empty corpus. It is not safe for
 // concurrent use.
 type Corpus struct {
+	// Sampled says that the payloads are a sample drawn by Likeness. What may only
+	// be said against chance is then not said: such a sample holds works whole, so
+	// that its payloads repeat more often than chance has it.
+	Sampled bool
+
 	groups map[groupKey]*group
 	held   int // estimate of retained bytes
 	seed   maphash.Seed

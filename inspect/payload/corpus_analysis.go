@@ -15,6 +15,7 @@ type analysis struct {
 	tooWide   bool
 	following map[[2]int32]bool
 	volatile  []int32 // paths found volatile
+	reordered int     // payloads read again for key-order-varies
 	report    *GroupReport
 }
 

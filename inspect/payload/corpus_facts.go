@@ -142,6 +142,9 @@ func (a *analysis) memberName(at, ordinal int32) string {
 // the second in one object.
 func (a *analysis) recordWithOrder(at int32, pair [2]int32) (int32, bool) {
 	for i := range a.records {
+		if a.reordered++; a.reordered > maxRewalks {
+			return 0, false
+		}
 		first, found := false, false
 		a.rewalk(int32(i), func(v visit) {
 			n := &a.tree.nodes[v.node]

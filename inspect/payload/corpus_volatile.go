@@ -77,6 +77,9 @@ func (a *analysis) judgeCandidate(c candidate, removed []int32, together, withWe
 			a.findField(SuspectField, c, withWeak, 1)
 		}
 	default:
+		if a.corpus.Sampled {
+			return
+		}
 		without := append(slices.Clone(removed), c.node)
 		alone := a.groupBy(a.remainders(without))
 		if alone.kappa() < kappaEnough {

@@ -100,15 +100,21 @@ func compareRules(a, b Rule) int {
 // collector keeps the findings of one payload.
 type collector struct {
 	findings []Finding
-	counts   [ruleCount]int
-	kept     [ruleCount]uint16
-	offered  [ruleCount]uint16 // findings for which a path was written
-	latest   [ruleCount]uint16 // index of the rule's latest finding, plus one
+	// faultsOnly says that the first finding of each rule of severity Error is
+	// wanted, and no other.
+	faultsOnly bool
+	counts     [ruleCount]int
+	kept       [ruleCount]uint16
+	offered    [ruleCount]uint16 // findings for which a path was written
+	latest     [ruleCount]uint16 // index of the rule's latest finding, plus one
 }
 
 // full says that further findings of the rule are only counted. Writing paths for
 // millions of findings that turn out to be known costs too much as well.
 func (c *collector) full(rule Rule) bool {
+	if c.faultsOnly && (c.kept[rule] > 0 || rule.Severity() < Error) {
+		return true
+	}
 	return c.kept[rule] == MaxFindings || c.offered[rule] == 4*MaxFindings
 }
 

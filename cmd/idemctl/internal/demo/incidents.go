@@ -23,6 +23,7 @@ type incident struct {
 	queue   string
 	id      string // "" is given a UUID, as asynq does
 	payload any    // JSON
+	text    string // the payload's very bytes, where they are not what Go marshals
 	options []asynq.Option
 	before  []statement // rows that are there before it is enqueued
 	early   bool        // enqueued before the workers are started
@@ -40,7 +41,7 @@ type m map[string]any
 // incidents are the bad night's stories: at least one for every finding that a
 // laboratory can show.
 func incidents(o Options) []*incident {
-	all := slices.Concat(payments(), ledgerless(), others(), locks(), retries(), identities(), structures(), archives())
+	all := slices.Concat(payments(), ledgerless(), others(), locks(), retries(), identities(), structures(), archives(), payloads())
 	if o.FullArchive {
 		all = append(all, fullArchive())
 	}
@@ -59,6 +60,9 @@ func (i *incident) prepare() {
 	}
 	if i.queue == "" {
 		i.queue = "default"
+	}
+	if i.raw = []byte(i.text); i.text != "" {
+		return
 	}
 	i.raw, _ = json.Marshal(i.payload) // maps and structs of plain values always marshal
 }

@@ -1,6 +1,8 @@
 package render
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -107,7 +109,9 @@ func (c *Changes) Plan() error {
 			mark = p.with(sgrYellow, "=")
 		}
 		p.hang(mark+" ", "  ", stepSubject(s), sgrBold)
-		p.hang("  ", "  ", sentence(Visible(p.humanize(&s.Finding, s.Finding.Message()))), "")
+		if s.Finding.Code != "" {
+			p.hang("  ", "  ", sentence(Visible(p.humanize(&s.Finding, s.Finding.Message()))), "")
+		}
 		if s.Hold != "" {
 			p.hang("  ", "  ", "held: "+Visible(s.Hold)+".", "")
 			continue
@@ -142,7 +146,7 @@ func (c *Changes) Applied(a reconcile.Applied) {
 	if c.opt.Format == FormatNDJSON {
 		// The error shows again when the stream is closed.
 		_ = writeLine(c.w, shapeStep(&a.Step, &a))
-		c.applied = append(c.applied, reconcile.Applied{Outcome: a.Outcome})
+		c.applied = append(c.applied, reconcile.Applied{Outcome: a.Outcome, Unbegun: a.Unbegun})
 		return
 	}
 	c.applied = append(c.applied, a)
@@ -179,9 +183,24 @@ func (c *Changes) Close(applied bool, path string, problem error) error {
 		return writeLine(c.w, summary)
 	}
 	if !applied {
-		return nil
+		if c.plan.Runnable() == 0 {
+			return nil
+		}
+		p := newPage(c.w, c.opt)
+		p.text("Nothing was changed.", "")
+		return p.flush()
 	}
 	return c.outcomes(path, problem)
+}
+
+func problemWords(err error) string {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return "interrupted"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "timed out"
+	}
+	return err.Error()
 }
 
 // steps are all of a plan, with their outcomes.
@@ -219,7 +238,16 @@ func (c *Changes) counts(applied bool) map[string]int {
 		return counts
 	}
 	for _, a := range c.applied {
-		counts[a.Outcome.String()]++
+		if !a.Unbegun {
+			counts[a.Outcome.String()]++
+		}
+	}
+	tried := 0
+	for _, n := range []string{"done", "refused", "failed", "unknown"} {
+		tried += counts[n]
+	}
+	if n := run - tried; n > 0 {
+		counts["not begun"] = n
 	}
 	return counts
 }
@@ -230,7 +258,7 @@ func (c *Changes) outcomes(path string, problem error) error {
 	p := newPage(c.w, c.opt)
 	for i := range c.applied {
 		a := &c.applied[i]
-		if a.Outcome == journal.OutcomeDone {
+		if a.Outcome == journal.OutcomeDone || a.Unbegun {
 			continue
 		}
 		why := Visible(a.Found)
@@ -242,7 +270,7 @@ func (c *Changes) outcomes(path string, problem error) error {
 	}
 	counts := c.counts(true)
 	var words []string
-	for _, name := range []string{"done", "refused", "failed", "unknown", "held"} {
+	for _, name := range []string{"done", "refused", "failed", "unknown", "not begun", "held"} {
 		if n := counts[name]; n > 0 {
 			words = append(words, count(n)+" "+name)
 		}
@@ -253,7 +281,7 @@ func (c *Changes) outcomes(path string, problem error) error {
 	p.text("Changes: "+strings.Join(words, ", ")+".", sgrBold)
 	p.text("journal: "+Visible(path), sgrDim)
 	if problem != nil {
-		p.text("It ended early: "+Visible(problem.Error())+".", "")
+		p.text("It ended early: "+Visible(problemWords(problem))+".", "")
 	}
 	return p.flush()
 }

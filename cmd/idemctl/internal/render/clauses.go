@@ -2,9 +2,11 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/idemctl/idemctl/inspect"
+	"github.com/idemctl/idemctl/inspect/payload"
 	"github.com/idemctl/idemctl/reconcile"
 )
 
@@ -122,6 +124,15 @@ var clauses = []clause{
 		part{reconcile.CodeLockExpiresEarly, "too short"},
 		part{reconcile.CodeLockDrift, "of an old payload"},
 	),
+	{payloadCodes(reconcile.SeverityHigh, payload.ScopeCorpus), says(
+		"In 1 way payloads differ though the work is the same: locks let it past.",
+		"In %s ways payloads differ though the work is the same: locks let it past.")},
+	{payloadCodes(reconcile.SeverityHigh, payload.ScopeForm), says(
+		"In 1 way payloads are spelled so that equal work can take another lock.",
+		"In %s ways payloads are spelled so that equal work can take another lock.")},
+	{payloadCodes(reconcile.SeverityWarning, payload.ScopeForm, payload.ScopeValue, payload.ScopeCorpus), says(
+		"In 1 way payloads are unlike, so that one work may take several locks.",
+		"In %s ways payloads are unlike, so that one work may take several locks.")},
 	{codes(reconcile.CodeLockTicking), says(
 		"1 queue is paused while the locks of its tasks run out.",
 		"%s queues are paused while the locks of their tasks run out.")},
@@ -165,6 +176,17 @@ var clauses = []clause{
 }
 
 func codes(c ...reconcile.Code) []reconcile.Code { return c }
+
+// payloadCodes are those of the payload rules of one severity and some scopes.
+func payloadCodes(s reconcile.Severity, scopes ...payload.Scope) []reconcile.Code {
+	var codes []reconcile.Code
+	for _, r := range payload.Rules() {
+		if c := reconcile.PayloadCode(r); c.Severity() == s && slices.Contains(scopes, r.Scope()) {
+			codes = append(codes, c)
+		}
+	}
+	return codes
+}
 
 // says is a sentence in singular and plural.
 func says(one, many string) func(int, *reconcile.Totals) string {

@@ -41,6 +41,10 @@ func WriteDossier(w io.Writer, o Options, d *reconcile.Dossier) error {
 // says, what the ledger says, what comes next, and what each choice would do.
 func (b *base) dossierText(d *reconcile.Dossier) error {
 	p := newPage(b.w, b.opt)
+	columns := b.opt.Width
+	if !b.opt.TTY {
+		columns = pipeExcerpt
+	}
 	p.dossierVerdict(d)
 	p.dossierTask(d, b.redact)
 	p.dossierLedger(d)
@@ -48,6 +52,7 @@ func (b *base) dossierText(d *reconcile.Dossier) error {
 	p.title("NEXT", "")
 	p.hang("  ", "  ", p.dossierWords(d, d.Next), "")
 	p.dossierChoices(d)
+	p.dossierPayload(d, columns, b.redact)
 	return p.flush()
 }
 

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/idemctl/idemctl/inspect"
 	"github.com/idemctl/idemctl/reconcile"
 )
 
@@ -64,6 +65,12 @@ func (b *base) shapeDossier(d *reconcile.Dossier) dossierJSON {
 	if d.Worker != nil {
 		s.Worker = &workerJSON{d.Worker.Server, instant(d.Worker.StartedAt), instant(d.Worker.Deadline)}
 	}
+	if t.Defect == inspect.DefectNone {
+		e, r := checkedPayload(t)
+		checked := shapePayload(e, &r, b.redact.active())
+		s.PayloadCheck = &checked
+	}
+	s.CanonicalLock = shapeLock(d.FormLock, d.ConfirmedAt)
 	for i := range d.Findings {
 		s.Findings = append(s.Findings, b.shape(&d.Findings[i]))
 	}

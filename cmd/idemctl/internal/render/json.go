@@ -291,15 +291,21 @@ type dossierJSON struct {
 	SettlesAt      *string         `json:"settles_at"`
 	Headers        json.RawMessage `json:"headers"`
 	// HeldIn are the lists and sets that hold the task's ID; [] for a ghost.
-	HeldIn      []string      `json:"held_in"`
-	ExplicitID  bool          `json:"explicit_id"` // not as asynq gives them: a new enqueue can bear it too
-	Periodic    *periodicJSON `json:"periodic"`    // the entry that enqueues under the ID
-	Worker      *workerJSON   `json:"worker"`      // null: no worker says that it runs the task
-	QueuePaused bool          `json:"queue_paused"`
-	QueueServed bool          `json:"queue_served"`
-	Findings    []findingJSON `json:"findings"`
-	Next        string        `json:"next"`
-	Choices     []choiceJSON  `json:"choices"`
+	HeldIn     []string      `json:"held_in"`
+	ExplicitID bool          `json:"explicit_id"` // not as asynq gives them: a new enqueue can bear it too
+	Periodic   *periodicJSON `json:"periodic"`    // the entry that enqueues under the ID
+	Worker     *workerJSON   `json:"worker"`      // null: no worker says that it runs the task
+	// PayloadCheck is what `payload check` says of the payload; null where the task's
+	// message cannot be read.
+	PayloadCheck *checkedJSON `json:"payload_check"`
+	// CanonicalLock is the lock of the canonical form; null where that is the task's
+	// own lock, where there is none, or where the task was enqueued without a lock.
+	CanonicalLock *lockJSON     `json:"canonical_lock"`
+	QueuePaused   bool          `json:"queue_paused"`
+	QueueServed   bool          `json:"queue_served"`
+	Findings      []findingJSON `json:"findings"`
+	Next          string        `json:"next"`
+	Choices       []choiceJSON  `json:"choices"`
 }
 
 type workerJSON struct {

@@ -188,8 +188,14 @@ func (l *Locks) table(r *reconcile.Report, omitted int) error {
 	if len(rows) > 0 {
 		p.blank()
 		p.grid("", []column{
-			{title: ""}, {title: "VERDICT"}, {title: "TASK", least: 20}, {title: "TYPE", least: 10}, {title: "STATE"},
-			{title: "EFFECT", paint: p.effect}, {title: "LEFT", right: true}, {title: "NEEDS", right: true},
+			{title: ""},
+			{title: "VERDICT"},
+			{title: "TASK", least: 20},
+			{title: "TYPE", least: 10},
+			{title: "STATE"},
+			{title: "EFFECT", paint: p.effect},
+			{title: "LEFT", right: true},
+			{title: "NEEDS", right: true},
 		}, rows)
 	}
 	if omitted > 0 {
@@ -241,7 +247,7 @@ func (l *Locks) commands(p *page) {
 	if left == 0 && l.counts[string(reconcile.LockBlocks)] == 0 {
 		return
 	}
-	p.title("NEXT", "")
+	p.title("NEXT", p.sameFlags(""))
 	if left > 0 {
 		p.hang("  ", "  ", "release what was left behind (it is planned and confirmed first):", "")
 		p.command("  ", "idemctl locks release --all")

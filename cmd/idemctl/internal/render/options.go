@@ -59,6 +59,9 @@ type Options struct {
 	Color  bool   // whether the terminal may be sent colours
 	TTY    bool   // whether the reader is a terminal
 	UTC    bool   // times in UTC, also on a terminal
+	// Connection names the flags that say what to connect to, as they were given:
+	// the commands that a report suggests need them, too.
+	Connection []string
 	// NoHeaders leaves out column titles and, in a pipe, the lines that begin
 	// with #, except the one that says that the results are incomplete.
 	NoHeaders bool

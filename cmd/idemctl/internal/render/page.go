@@ -20,14 +20,16 @@ type page struct {
 	now      time.Time
 	loc      *time.Location
 	// bare leaves out titles of columns.
-	bare   bool
-	failed error // of a table
+	bare bool
+	// connection names the flags that the suggested commands need as well.
+	connection []string
+	failed     error // of a table
 }
 
 func newPage(w io.Writer, o Options) *page {
 	p := &page{
 		paint: paint(o.Color), out: newOutput(w),
-		width: o.Width, now: o.Now(), loc: o.Loc, bare: o.NoHeaders,
+		width: o.Width, now: o.Now(), loc: o.Loc, bare: o.NoHeaders, connection: o.Connection,
 	}
 	if !o.TTY {
 		p.absolute, p.width = true, pipeWidth
@@ -62,6 +64,15 @@ func (p *page) title(name, remark string) {
 		return
 	}
 	p.raw(p.bold(name) + "  " + p.dim(remark))
+}
+
+// sameFlags adds to a remark which flags of this call the suggested commands
+// need.
+func (p *page) sameFlags(remark string) string {
+	if len(p.connection) == 0 {
+		return remark
+	}
+	return joined(remark, "with the same "+strings.Join(p.connection, " "))
 }
 
 // text writes a paragraph in one style.

@@ -49,8 +49,24 @@ func (t *tableAudit) entry(p *page, f *reconcile.Finding, alone bool) {
 		shown := t.redact.show(f.Task.Payload)
 		p.hang("    ", "    ", "payload "+fit(Visible(shown.text), maxPayload), sgrDim)
 	}
+	if t.opt.ShowPayload {
+		t.marked(p, f)
+	}
 	if action := f.Action(); action != "" {
 		p.command("    ", action)
+	}
+}
+
+// marked shows the bytes that a finding on payloads speaks of.
+func (t *tableAudit) marked(p *page, f *reconcile.Finding) {
+	for _, m := range f.Marked {
+		p.hang("    ", "    ", Visible(m.ID), sgrDim)
+		if m.Start < 0 {
+			p.hang("      ", "      ", "(not there)", "")
+			continue
+		}
+		cut := excerptOf(m.Payload, extent{m.Start, m.End}, t.redact.secretsIn(m.Payload), p.width-6)
+		p.excerpt("      ", cut, sgrYellow)
 	}
 }
 
@@ -87,8 +103,11 @@ func (p *page) subject(f *reconcile.Finding, fresh bool) {
 	}
 	if !ofTask(f) {
 		where := ""
-		if len(f.Queues) > 0 {
+		switch {
+		case len(f.Queues) > 0:
 			where = "in " + named(f.Queues)
+		case f.Task.Queue != "":
+			where = "queue " + Visible(f.Task.Queue)
 		}
 		p.pieces("  ", []string{tag, Visible(f.Task.Type), where}, sgrBold)
 		return
@@ -103,11 +122,14 @@ func (p *page) evidence(f *reconcile.Finding) []string {
 	if f.Key != "" && f.Key != f.Task.ID && f.Code != reconcile.CodeKeyCollision {
 		add("key %s", Visible(f.Key))
 	}
+	if !ofTask(f) {
+		if names := examplesOf(f); names != "" {
+			add("also %s", names)
+		}
+		return facts
+	}
 	if len(f.Tasks) > 1 {
 		add("with %s", p.others(f))
-	}
-	if !ofTask(f) {
-		return facts
 	}
 	t := &f.Task
 	if t.Retried > 0 || t.LastErr != "" {
@@ -132,16 +154,30 @@ func (p *page) evidence(f *reconcile.Finding) []string {
 	return facts
 }
 
+// mostNamed is how many tasks of a finding are named.
+const mostNamed = 3
+
+// examplesOf names tasks of a finding that speaks of a type, but for those that its
+// message has named.
+func examplesOf(f *reconcile.Finding) string {
+	var names []string
+	for _, ref := range f.Tasks[:min(len(f.Tasks), mostNamed)] {
+		if !strings.Contains(f.Detail, fmt.Sprintf("%q", ref.ID)) {
+			names = append(names, refWords(ref))
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
 // others names the other tasks of a finding, the first few of them.
 func (p *page) others(f *reconcile.Finding) string {
-	const most = 3
 	var names []string
 	n := 0
 	for _, ref := range f.Tasks {
 		if ref == f.Task.Ref {
 			continue
 		}
-		if n++; n <= most {
+		if n++; n <= mostNamed {
 			names = append(names, refWords(ref))
 		}
 	}

@@ -51,7 +51,7 @@ func (t *tableAudit) close(r *reconcile.Report, h *Header) error {
 	t.findings(p, r)
 	p.coverage(r)
 	if code, next := t.next(verdicts); next != "" {
-		p.title("NEXT", string(code))
+		p.title("NEXT", p.sameFlags(string(code)))
 		p.command("  ", next)
 	}
 	return p.flush()
