@@ -15,7 +15,7 @@ type Listing struct {
 	Queues []string
 	// Lenient lets queues be gone by now: they hold nothing.
 	Lenient bool
-	States []State // nil: all seven
+	States  []State // nil: all seven
 
 	PageSize int // tasks a page; 0: what keeps scripts short, at most 500
 	InFlight int // pages read ahead of the caller; 0: 1

@@ -17,14 +17,14 @@ import (
 //
 // Requeue and Resolve rest on two things: that the hash has the fingerprint,
 // which includes its state, and that the archive holds the task since the same
-// time, and no other sorted set does, nor a lease. They do not look through the pending and active
-// lists, where Redis would take some 15 ms for every million of tasks. asynq's own
-// RunTask and DeleteTask do not either (inspect.go: runTaskCmd, deleteTaskCmd),
-// and need not: whatever in asynq writes "archived" takes the task off its list
-// in the same script (rdb.go: archiveCmd; inspect.go: archiveTaskCmd), and
-// whatever puts one on a list writes another state (rdb.go: dequeueCmd, forwardCmd;
-// inspect.go: runTaskCmd). A list that names an archived task was written by
-// something else, and is a finding of its own.
+// time, and no other sorted set does, nor a lease. They do not look through the
+// pending and active lists, where Redis would take some 15 ms for every million
+// of tasks. asynq's own RunTask and DeleteTask do not either (inspect.go:
+// runTaskCmd, deleteTaskCmd), and need not: whatever in asynq writes "archived"
+// takes the task off its list in the same script (rdb.go: archiveCmd; inspect.go:
+// archiveTaskCmd), and whatever puts one on a list writes another state (rdb.go:
+// dequeueCmd, forwardCmd; inspect.go: runTaskCmd). A list that names an archived
+// task was written by something else, and is a finding of its own.
 
 // Requeue says how a task is to run again. The zero value is what asynq's
 // Inspector.RunTask does.
@@ -44,9 +44,10 @@ type Requeue struct {
 
 // Requeue has an archived task run again: it goes to the end of pending, behind
 // all that waits there, with its retried count, last error and payload as they
-// are. It refuses, and names the owner, if another task holds a lock that is to
-// be taken or is among o.HoldIfLocked; and if a lock is to be taken that the
-// task's message does not name, since its success would not release that.
+// are, unless o.Message has others. It refuses, and names the owner, if another
+// task holds a lock that is to be taken or is among o.HoldIfLocked; and if a lock
+// is to be taken that the task's message does not name, since its success would
+// not release that.
 //
 // It costs Redis the same however long the lists are.
 func (c *Client) Requeue(ctx context.Context, e Expect, o Requeue) (Change, error) {
@@ -191,7 +192,7 @@ var writtenFields = []string{"msg", "state", "pending_since", "unique_key", "gro
 func (r Restore) args() []any {
 	until := int64(0)
 	if !r.LockUntil.IsZero() {
-		until = r.LockUntil.UnixMilli()
+		until = max(r.LockUntil.UnixMilli(), 1) // 0 is for never
 	}
 	args := []any{scoreText(r.Score), until}
 	for _, name := range writtenFields {

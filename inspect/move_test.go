@@ -150,10 +150,11 @@ func TestRequeueStopsBeforeAPendingThatIsNoList(t *testing.T) {
 	c := open(t, s)
 	e := raw(t, c, r).Expect()
 	s.Client().Set(context.Background(), "asynq:{default}:pending", "x", 0)
+	s.Client().Del(context.Background(), lock) // which must not be taken either
 	refuses(t, s, "another type", func() (inspect.Change, error) {
 		return c.Requeue(context.Background(), e, inspect.Requeue{Relock: 2 * time.Hour})
 	})
-	s.Client().Del(context.Background(), "asynq:{default}:pending", lock)
+	s.Client().Del(context.Background(), "asynq:{default}:pending")
 	s.Client().HSet(context.Background(), lock, "x", "y")
 	for _, o := range []inspect.Requeue{{Relock: time.Hour}, {HoldIfLocked: []string{lock}}} {
 		refuses(t, s, "another type", func() (inspect.Change, error) { return c.Requeue(context.Background(), e, o) })

@@ -75,6 +75,7 @@ func TestRestoreTakesTheLockOnlyWhileItIsFree(t *testing.T) {
 		{name: "free", until: time.Hour, want: time.Hour, wantOwner: "own"},
 		{name: "free for ever", want: -1, wantOwner: "own"},
 		{name: "run out", until: -time.Second, note: "it has run out", want: -2},
+		{name: "run out long ago", until: -time.Since(time.Unix(0, 0)), note: "it has run out", want: -2},
 		{name: "running out", until: 1, note: "it has run out", want: -2},
 		{name: "another's", owner: "another", left: time.Minute, until: time.Hour, note: `belongs to "another" now`, want: time.Minute, wantOwner: "another"},
 		{name: "another's, and run out", owner: "another", left: time.Minute, until: -time.Hour, note: `belongs to "another" now`, want: time.Minute, wantOwner: "another"},

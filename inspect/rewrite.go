@@ -30,20 +30,20 @@ const MaxAttempts = 300
 //
 // One attempt leaves the retried count and lowers the maximum to it; a task that
 // has used up its retries has one attempt left as it is, and its message is
-// returned unchanged. For more the count begins anew, at 1 for a task that has
-// failed before and else at 0, since asynq's delay grows with the fourth power of
-// the count: a task that failed 25 times would wait 4.5 days between the first two of its
-// attempts. It does not begin at 0 for a task that has failed: a handler that
-// looks for earlier work only when asynq.GetRetryCount says that it is retried
-// would find the task new. Either way the last attempt is the one where the count
-// has reached the maximum.
+// returned unchanged. For more attempts the count begins anew, at 1 for a task
+// that has failed before and else at 0, since asynq's default delay grows with its
+// fourth power: after 25 failures, the second attempt would come 4.5 days after
+// the first. It does not begin at 0 for a task that has failed: a handler that
+// looks for earlier work only if asynq.GetRetryCount says that this is a retry
+// would take the task for a new one. Either way the last attempt is the one where
+// the count has reached the maximum.
 //
 // What the numbers said before is then nowhere in Redis; the caller keeps before.
 func RewriteAttempts(msg []byte, attempts int) (rewritten []byte, before, after Retries, err error) {
 	var names interner
 	var t Task
 	if err := names.decodeMessage(msg, &t); err != nil {
-		return nil, Retries{}, Retries{}, err
+		return nil, Retries{}, Retries{}, fmt.Errorf("rewriting %d bytes: %w", len(msg), err)
 	}
 	if attempts < 1 || attempts > MaxAttempts {
 		return nil, Retries{}, Retries{}, fmt.Errorf("%d attempts: want 1 to %d", attempts, MaxAttempts)

@@ -184,7 +184,7 @@ func (a *Auditor) Blocked(ctx context.Context, o Observer) (Report, error) {
 	r := &run{Auditor: a, out: o, aim: aimBlocked}
 	report, err := r.all(ctx, r.list, r.recheck, r.sweep)
 	clear(report.Totals.ByStatus) // of those that were asked for
-	report.Rules = nil // a part of the tasks says nothing of coverage
+	report.Rules = nil            // a part of the tasks says nothing of coverage
 	return report, err
 }
 

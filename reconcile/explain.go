@@ -25,6 +25,10 @@ type Dossier struct {
 	// it; nil where that is the task's own lock, where the payload has no canonical
 	// form, or where the task was enqueued without a lock.
 	FormLock *Lock
+	// Life is the longest that a live task can still live if every attempt fails;
+	// 0 where nothing bounds it, and Endless says why.
+	Life    time.Duration
+	Endless string
 	// HeldIn are the lists and sets that hold its ID, "lease" among them; empty
 	// for a ghost.
 	HeldIn []string
@@ -173,6 +177,9 @@ func (r *run) describe(ctx context.Context, ref inspect.Ref, d *Dossier) error {
 	s.conclude(r, d.Rule, m)
 	d.Key, d.KeyProblem, d.Verdict = s.key, s.keyProblem, s.verdict
 	d.Readings = readings(d.Rule, s.rows)
+	if around := r.around(m.Moment, d.Task); d.Task.State.Live() {
+		d.Life, d.Endless = longestLife(d.Task, d.Rule, around), endless(d.Task, d.Rule, around)
+	}
 	one := []suspect{s}
 	one[0].lock = r.locks(ctx, []item{s.item})[0]
 	r.evidence(d.Rule, &one[0], m.Moment)

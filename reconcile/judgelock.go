@@ -56,10 +56,7 @@ func drifted(t inspect.Task) bool {
 // or unserved queue, after a failure that was not counted, or where asynq's
 // default delays were assumed and the task's own last delay contradicts them.
 func longestLife(t inspect.Task, b *Bound, m Moment) time.Duration {
-	if !t.State.Live() || t.State == inspect.StateAggregating || m.Paused || m.Unserved || uncounted(t) {
-		return 0
-	}
-	if !declared(b) && drifts(t, b) {
+	if endless(t, b, m) != "" {
 		return 0
 	}
 	p := retry.DefaultParams()
@@ -81,6 +78,26 @@ func longestLife(t inspect.Task, b *Bound, m Moment) time.Duration {
 		return 0
 	}
 	return min(left.Max.Duration(), maxLife)
+}
+
+// endless says why nothing bounds the life that a task has left, or why nobody
+// can say; "" where it has a bound.
+func endless(t inspect.Task, b *Bound, m Moment) string {
+	switch {
+	case t.Defect != inspect.DefectNone || !t.State.Live():
+		return "it is not live"
+	case t.State == inspect.StateAggregating:
+		return "it waits in a group, and its aggregate is another task"
+	case m.Paused:
+		return "its queue is paused"
+	case m.Unserved:
+		return "no live server serves its queue"
+	case uncounted(t):
+		return "its failures are not counted"
+	case !declared(b) && drifts(t, b):
+		return "no retry policy is declared, and its delay is not asynq's default"
+	}
+	return ""
 }
 
 // seenAs is the task as package retry sees it.

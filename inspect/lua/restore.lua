@@ -23,7 +23,8 @@ if KEYS[11] then
 	elseif ends ~= 0 and ends <= now then
 		note = {"", "its lock was not taken: it has run out"}
 	else
-		take = not owner or left ~= -1 and (ends == 0 or now + left < ends)
+		-- -1 is for a lock of its own that never runs out, -2 for none.
+		take = left ~= -1 and (ends == 0 or now + left < ends)
 	end
 end
 

@@ -125,6 +125,7 @@ func (p *page) dossierTask(d *reconcile.Dossier, hide redactor) {
 		p.fact("timeout", t.Timeout.String())
 	}
 	p.fact("deadline", p.moment(t.Deadline))
+	p.fact("can live", p.lifeWords(d))
 	p.fact("group", Visible(t.Group))
 	if d.Worker != nil {
 		p.fact("worker", joined("server "+Visible(d.Worker.Server), "began "+p.since(d.Worker.StartedAt)))
@@ -175,6 +176,21 @@ func payloadWords(shown payloadText, size int) string {
 	default:
 		return fit(Visible(shown.text), maxDossierPayload)
 	}
+}
+
+// lifeWords says how long the task can still live, and whether its lock does.
+func (p *page) lifeWords(d *reconcile.Dossier) string {
+	if d.Life == 0 {
+		if d.Endless != "" {
+			return "without a bound: " + d.Endless
+		}
+		return ""
+	}
+	words := "at most " + reconcile.Span(d.Life) + ", if every attempt fails"
+	if l := d.Lock; l != nil && l.State == reconcile.LockHeld && l.TTL > 0 {
+		words += "; its lock ends in " + reconcile.Span(l.TTL)
+	}
+	return words
 }
 
 // idWords says what hangs on a task ID that its producer chose.

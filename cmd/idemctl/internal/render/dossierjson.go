@@ -48,6 +48,8 @@ func (b *base) shapeDossier(d *reconcile.Dossier) dossierJSON {
 		ExpiresAt:    instant(t.ExpiresAt),
 		SettlesAt:    instant(d.Verdict.SettlesAt),
 		Headers:      b.redact.headers(t.Headers),
+		LifeSeconds:  secondsOf(d.Life),
+		Endless:      text(d.Endless),
 		HeldIn:       list(d.HeldIn),
 		ExplicitID:   reconcile.ExplicitID(t.ID),
 		QueuePaused:  d.Queue.Paused,

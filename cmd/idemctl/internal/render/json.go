@@ -290,6 +290,10 @@ type dossierJSON struct {
 	SettleSeconds  *float64        `json:"settle_seconds"`
 	SettlesAt      *string         `json:"settles_at"`
 	Headers        json.RawMessage `json:"headers"`
+	// LifeSeconds is the longest that a live task can still live if every attempt
+	// fails; null where nothing bounds it, and Endless says why.
+	LifeSeconds *float64 `json:"life_seconds"`
+	Endless     *string  `json:"endless"`
 	// HeldIn are the lists and sets that hold the task's ID; [] for a ghost.
 	HeldIn     []string      `json:"held_in"`
 	ExplicitID bool          `json:"explicit_id"` // not as asynq gives them: a new enqueue can bear it too
