@@ -210,5 +210,9 @@ func (r Restore) args() []any {
 
 // wholeSeconds rounds up: a lock may live longer than was asked for, not shorter.
 func wholeSeconds(d time.Duration) int64 {
-	return int64((d + time.Second - 1) / time.Second)
+	s := int64(d / time.Second)
+	if d%time.Second > 0 {
+		s++
+	}
+	return s
 }

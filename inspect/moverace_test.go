@@ -115,15 +115,17 @@ func TestRaceOfRequeueAndAUniqueTwin(t *testing.T) {
 	r := newRaced(t)
 	client := asynq.NewClient(r.s.AsynqOpt())
 	t.Cleanup(func() { _ = client.Close() })
-	index := make(map[inspect.Ref]int)
-	var locks sync.Map
+	var numbers sync.Map // of the works, by task
+	number := func(c *contest) int {
+		v, _ := numbers.Load(c.ref)
+		return v.(int)
+	}
 	relocks := func(c *contest) bool { return c.kind(2) == 0 }
 	races{
 		before: func(q string) []contest {
 			contests := r.fillArchived(q, true)
 			for i := range contests {
-				index[contests[i].ref] = i
-				locks.Store(contests[i].ref, i)
+				numbers.Store(contests[i].ref, i)
 			}
 			return contests
 		},
@@ -135,15 +137,14 @@ func TestRaceOfRequeueAndAUniqueTwin(t *testing.T) {
 			return r.c.Requeue(r.ctx, c.expect, o)
 		},
 		rival: func(c *contest) bool {
-			i, _ := locks.Load(c.ref)
-			_, err := client.Enqueue(asynq.NewTask("t", fmt.Append(nil, i)), asynq.Queue(c.ref.Queue), asynq.Unique(time.Hour), asynq.TaskID("twin-"+c.ref.ID))
+			_, err := client.Enqueue(asynq.NewTask("t", fmt.Append(nil, number(c))), asynq.Queue(c.ref.Queue), asynq.Unique(time.Hour), asynq.TaskID("twin-"+c.ref.ID))
 			if err != nil && !errors.Is(err, asynq.ErrDuplicateTask) {
 				t.Error(err)
 			}
 			return err == nil
 		},
 		after: func(c *contest) {
-			owner, twin := r.s.Client().Get(r.ctx, workLock(c.ref.Queue, index[c.ref])).Val(), "twin-"+c.ref.ID
+			owner, twin := r.s.Client().Get(r.ctx, workLock(c.ref.Queue, number(c))).Val(), "twin-"+c.ref.ID
 			switch {
 			case !c.change.Done && !c.rival:
 				t.Error("neither")

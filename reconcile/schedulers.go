@@ -26,9 +26,9 @@ type Periodic struct {
 	Group    string
 }
 
-// periodic reads the options of an entry. asynq prints them as Name(value)
+// PeriodicOf reads the options of an entry. asynq prints them as Name(value)
 // (client.go: the String methods of its options).
-func periodic(s inspect.Schedule) Periodic {
+func PeriodicOf(s inspect.Schedule) Periodic {
 	p := Periodic{Schedule: s, Queue: "default", MaxRetry: -1}
 	for _, option := range s.Options {
 		name, rest, _ := strings.Cut(option, "(")
@@ -49,7 +49,7 @@ func periodic(s inspect.Schedule) Periodic {
 		case "Timeout":
 			p.Timeout, _ = time.ParseDuration(value)
 		case "MaxRetry":
-			if n, err := strconv.Atoi(value); err == nil {
+			if n, err := strconv.Atoi(value); err == nil && n >= 0 {
 				p.MaxRetry = n
 			}
 		}
@@ -98,7 +98,7 @@ func (r *run) readSchedules(ctx context.Context) error {
 		return err
 	}
 	for _, s := range entries {
-		r.periodic = append(r.periodic, periodic(s))
+		r.periodic = append(r.periodic, PeriodicOf(s))
 	}
 	return nil
 }
@@ -128,7 +128,7 @@ func (r *run) schedulers(ctx context.Context) error {
 	}
 	var now []Periodic
 	for _, s := range entries {
-		now = append(now, periodic(s))
+		now = append(now, PeriodicOf(s))
 	}
 	for _, group := range alikeEntries(now) {
 		p := group[0]

@@ -152,6 +152,10 @@ func (f *Finding) Action() string {
 		return "idemctl config view"
 	case CodeNoUniqueIndex, CodeClockSkew, CodeSchedulerDuplicate:
 		return "idemctl doctor"
+	case CodeLockExpiresEarly:
+		if words := f.Task.Queue + f.Task.Type; f.Task.Type != "" && !strings.ContainsRune(words, 0) {
+			return "idemctl ttl-calc --observed --queue=" + ShellQuote(f.Task.Queue) + " --type=" + ShellQuote(f.Task.Type)
+		}
 	case CodeLockOrphaned, CodeLockPhantom:
 		if f.Lock == nil || strings.ContainsRune(f.Lock.Key, 0) {
 			return ""
