@@ -58,7 +58,13 @@ func (d dataset) truth(m incident) truth {
 		if code := codeOf(t.state, applied); code != "" {
 			want.ByCode[code]++
 		}
+		if t.state == inspect.StateArchived && t.uniqueKey != "" {
+			want.ByCode[reconcile.CodeLockBlocks]++ // its lock is held for a day
+		}
 	}
+	// No server runs beside the benchmark, and the archive is as full as it gets.
+	want.ByCode[reconcile.CodeQueueUnserved] = 1
+	want.ByCode[reconcile.CodeArchiveFull] = 1
 	return want
 }
 

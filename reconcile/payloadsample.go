@@ -17,10 +17,10 @@ import (
 // met, the same tasks give the same sample in whatever order they come.
 const (
 	// sampleTasks and sampleBytes bound the sample of one type and queue.
-	sampleTasks = 2000
-	sampleBytes = 2 << 20
+	sampleTasks = 1000
+	sampleBytes = 512 << 10
 	// samplesBytes bounds all samples of an audit together.
-	samplesBytes = 32 << 20
+	samplesBytes = 8 << 20
 	// samplePayload is the longest payload that is sampled.
 	samplePayload = 64 << 10
 	// sampleCost is what a sampled task weighs beside its ID and its payload.

@@ -55,8 +55,7 @@ func (p *program) runDemo(ctx context.Context, cmd *cobra.Command, args []string
 		args = []string{"audit"}
 	}
 	line := append(p.sharedArgs(cmd), args...)
-	line = append(line[:len(line):len(line)], "--config", lab.Config)
-	code := execute(ctx, line, p.streams, withoutVariables(p.env))
+	code := execute(ctx, line, p.streams, laboratory(p.env, lab.Config))
 	if keep && ctx.Err() == nil {
 		p.keepDemo(ctx, lab)
 	}
