@@ -28,7 +28,7 @@ func TestListingMissesNoTaskOfAMovingQueue(t *testing.T) {
 				o := s.Options()
 				o.Rate = 4000 // the queue is to move between pages
 				c := openWith(t, o)
-				drainSlowly(s)
+				drainSlowly(s, 500*time.Millisecond)
 				seen := make(map[inspect.Ref]bool)
 				moved := 0
 				for task, err := range c.Tasks(context.Background(), inspect.Listing{Plain: plain, InFlight: 2, PageSize: 100}) {
@@ -107,11 +107,11 @@ func enqueueMoving(t *testing.T, s *inspecttest.Server, n int) []inspect.Ref {
 }
 
 // drainSlowly runs workers that fail a quarter of the tasks once, to be retried
-// within a second.
-func drainSlowly(s *inspecttest.Server) {
+// after the delay.
+func drainSlowly(s *inspecttest.Server, delay time.Duration) {
 	s.ServeConfig(asynq.Config{
 		Concurrency: 8, Queues: map[string]int{"default": 1}, DelayedTaskCheckInterval: 100 * time.Millisecond,
-		RetryDelayFunc: func(int, error, *asynq.Task) time.Duration { return 500 * time.Millisecond },
+		RetryDelayFunc: func(int, error, *asynq.Task) time.Duration { return delay },
 	}, func(ctx context.Context, t *asynq.Task) error {
 		retried, _ := asynq.GetRetryCount(ctx)
 		id, _ := asynq.GetTaskID(ctx)

@@ -26,7 +26,8 @@ type Listed struct {
 //
 // The order is a listing's (see Client.Tasks): state by state across all queues,
 // upstream first, retry twice, so that a task on its way is met again and not
-// missed: an ID may come more than once. A page has at most 4,000 IDs, all of one
+// missed: an ID may come more than once. It is one pass: a task that goes back
+// upstream meanwhile, from active or retry to pending, can be missed. A page has at most 4,000 IDs, all of one
 // queue and state; none is empty. An error ends the stream; once ctx is done it
 // is ctx.Err().
 func (c *Client) IDs(ctx context.Context, queues []string, states []State) iter.Seq2[[]Listed, error] {

@@ -104,7 +104,7 @@ func TestIDsMissesNoTaskOfAMovingQueue(t *testing.T) {
 	o := s.Options()
 	o.Rate = 4000
 	c := openWith(t, o)
-	drainSlowly(s)
+	drainSlowly(s, time.Hour) // what goes back to pending meanwhile can be missed
 	seen := make(map[inspect.Ref]bool)
 	for l := range ids(t, c, nil, nil) {
 		seen[l.Ref] = true
