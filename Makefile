@@ -62,11 +62,15 @@ servers:
 test: servers ## run the tests; as root it first installs redis-server and PostgreSQL if missing
 	$(GO) test -count=1 -timeout $(TEST_TIMEOUT) $(TESTFLAGS) $(PKGS)
 
+# What `make test` does in full is done in small under the race detector, which
+# makes everything several times slower.
+SMALL ?= IDEMCTL_LIVE_TASKS=5000 IDEMCTL_BUSY_SECONDS=3 IDEMCTL_RACE_ROUNDS=300
+
 .PHONY: race
 race: servers ## run the tests under the race detector (needs a C compiler)
 	@command -v $${CC:-gcc} >/dev/null || \
 		{ echo 'make race needs a C compiler: sudo apt-get install gcc libc6-dev' >&2; exit 1; }
-	CGO_ENABLED=1 $(GO) test -race -count=1 -timeout $(RACE_TIMEOUT) $(TESTFLAGS) $(PKGS)
+	CGO_ENABLED=1 $(SMALL) $(GO) test -race -count=1 -timeout $(RACE_TIMEOUT) $(TESTFLAGS) $(PKGS)
 
 .PHONY: cover
 cover: servers ## run the tests, then write build/cover.html and print the total
