@@ -58,8 +58,8 @@ func (c *changeFlags) selected(narrowed bool) error {
 }
 
 // carryOut shows the plan, asks, applies, and shows what came of it.
-func (c *changeFlags) carryOut(ctx context.Context, p *program, s *session, a *reconcile.Auditor, plan *reconcile.Plan, page render.Options, command, verb string) error {
-	out, err := render.NewChanges(p.out, page, plan)
+func (c *changeFlags) carryOut(ctx context.Context, p *program, l *look, plan *reconcile.Plan, command, verb string) error {
+	out, err := render.NewChanges(p.out, l.page, plan)
 	if err != nil {
 		return usagef("--output: %w", err)
 	}
@@ -69,7 +69,7 @@ func (c *changeFlags) carryOut(ctx context.Context, p *program, s *session, a *r
 	run := plan.Runnable()
 	agreed := false
 	if run > 0 && !c.dryRun {
-		if agreed, err = c.agree(p, s, fmt.Sprintf("%s %d, hold %d?", verb, run, len(plan.Steps)-run)); err != nil {
+		if agreed, err = c.agree(p, l.session, fmt.Sprintf("%s %d, hold %d?", verb, run, len(plan.Steps)-run)); err != nil {
 			return err
 		}
 	}
@@ -86,7 +86,7 @@ func (c *changeFlags) carryOut(ctx context.Context, p *program, s *session, a *r
 	if err != nil {
 		return err
 	}
-	problem, err := c.apply(ctx, p, s, a, plan, path, command, out)
+	problem, err := c.apply(ctx, p, l, plan, path, command, out)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (c *changeFlags) path() (string, error) {
 
 // apply opens the journal and makes the changes. The problem is what ended the
 // run early; the error that nothing was begun.
-func (c *changeFlags) apply(ctx context.Context, p *program, s *session, a *reconcile.Auditor, plan *reconcile.Plan, path, command string, out *render.Changes) (problem, err error) {
+func (c *changeFlags) apply(ctx context.Context, p *program, l *look, plan *reconcile.Plan, path, command string, out *render.Changes) (problem, err error) {
 	host, _ := os.Hostname()
 	j, err := journal.Open(ctx, path, journal.Options{
 		Operator: operator(), Host: host, Command: command, Wait: journal.DefaultWait,
@@ -130,8 +130,8 @@ func (c *changeFlags) apply(ctx context.Context, p *program, s *session, a *reco
 	if torn := j.Torn(); torn != nil {
 		p.log.warnf("%v", torn)
 	}
-	run := journal.Run{Context: s.settings.Context.Name.Value, Command: command, Reason: c.reason}
-	return a.Apply(ctx, s.queue, j, run, *plan, out.Applied), nil
+	run := journal.Run{Context: l.settings.Context.Name.Value, Command: command, Reason: c.reason}
+	return l.auditor.Apply(ctx, l.queue, j, run, *plan, out.Applied), nil
 }
 
 // operator is who changes things, for the journal.

@@ -53,26 +53,12 @@ func (o *integrityOptions) run(ctx context.Context, cmd *cobra.Command) error {
 	if err != nil {
 		return usagef("--fail-on: %w", err)
 	}
-	s, err := o.openBare(ctx, cmd)
+	ctx, l, err := o.look(ctx, cmd, &o.output, reconcile.Scope{Queues: o.queues, Types: o.types})
 	if err != nil {
 		return err
 	}
-	defer s.close()
-	page, err := o.output.options(o.program, s.settings)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := o.bounded(ctx)
-	defer cancel()
-	header, err := s.header(ctx, "")
-	if err != nil {
-		return err
-	}
-	a, err := s.auditor(o.load(cmd, reconcile.Options{Scope: reconcile.Scope{Queues: o.queues, Types: o.types}}))
-	if err != nil {
-		return err
-	}
-	return o.print(ctx, a, a.Integrity, page, header, failOn)
+	defer l.end()
+	return o.print(ctx, l, l.auditor.Integrity, failOn)
 }
 
 type repairOptions struct {
@@ -135,31 +121,17 @@ func (o *repairOptions) run(ctx context.Context, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	s, err := o.openBare(ctx, cmd)
+	ctx, l, err := o.look(ctx, cmd, &o.output, reconcile.Scope{Queues: o.queues, Types: o.types, IDs: o.ids})
 	if err != nil {
 		return err
 	}
-	defer s.close()
-	if err := o.change.allowed(s); err != nil {
-		return err
-	}
-	page, err := o.output.options(o.program, s.settings)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := o.bounded(ctx)
-	defer cancel()
-	if _, err := s.header(ctx, ""); err != nil {
-		return err
-	}
-	scope := reconcile.Scope{Queues: o.queues, Types: o.types, IDs: o.ids}
-	a, err := s.auditor(o.load(cmd, reconcile.Options{Scope: scope}))
-	if err != nil {
+	defer l.end()
+	if err := o.change.allowed(l.session); err != nil {
 		return err
 	}
 	bar := o.newProgress()
 	sel := reconcile.Selection{Codes: codes, Force: o.change.reason}
-	plan, report, err := a.PlanRepairs(ctx, s.queue, progressOnly{bar}, sel)
+	plan, report, err := l.auditor.PlanRepairs(ctx, l.queue, progressOnly{bar}, sel)
 	bar.done()
 	if err != nil {
 		return err
@@ -174,7 +146,7 @@ func (o *repairOptions) run(ctx context.Context, cmd *cobra.Command) error {
 		}
 	}
 	words := selectionWords(o.queues, o.types, o.ids, o.kinds)
-	return o.change.carryOut(ctx, o.program, s, a, &plan, page, "integrity repair "+words, "repair")
+	return o.change.carryOut(ctx, o.program, l, &plan, "integrity repair "+words, "repair")
 }
 
 // kindsOf reads the names of integrity findings, with or without the family.

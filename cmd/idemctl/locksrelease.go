@@ -62,29 +62,16 @@ func (o *releaseOptions) run(ctx context.Context, cmd *cobra.Command) error {
 	if err := o.change.selected(len(o.queues)+len(o.types)+len(o.keys) > 0); err != nil {
 		return err
 	}
-	s, err := o.openBare(ctx, cmd)
+	ctx, l, err := o.look(ctx, cmd, &o.output, reconcile.Scope{Queues: o.queues, Types: o.types})
 	if err != nil {
 		return err
 	}
-	defer s.close()
-	if err := o.change.allowed(s); err != nil {
-		return err
-	}
-	page, err := o.output.options(o.program, s.settings)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := o.bounded(ctx)
-	defer cancel()
-	if _, err := s.header(ctx, ""); err != nil {
-		return err
-	}
-	a, err := s.auditor(o.load(cmd, reconcile.Options{Scope: reconcile.Scope{Queues: o.queues, Types: o.types}}))
-	if err != nil {
+	defer l.end()
+	if err := o.change.allowed(l.session); err != nil {
 		return err
 	}
 	bar := o.newProgress()
-	plan, report, err := a.PlanReleases(ctx, s.queue, progressOnly{bar}, reconcile.Selection{Keys: o.keys, Force: o.change.reason})
+	plan, report, err := l.auditor.PlanReleases(ctx, l.queue, progressOnly{bar}, reconcile.Selection{Keys: o.keys, Force: o.change.reason})
 	bar.done()
 	if err != nil {
 		return err
@@ -98,7 +85,7 @@ func (o *releaseOptions) run(ctx context.Context, cmd *cobra.Command) error {
 			o.log.warnf("nobody holds a lock of the key %s", key)
 		}
 	}
-	return o.change.carryOut(ctx, o.program, s, a, &plan, page, "locks release "+selectionWords(o.queues, o.types, o.keys), "release")
+	return o.change.carryOut(ctx, o.program, l, &plan, "locks release "+selectionWords(o.queues, o.types, o.keys), "release")
 }
 
 // selectionWords say what a command was asked for, for the journal.

@@ -141,45 +141,32 @@ func readBounded(r io.Reader, name string) ([]byte, error) {
 }
 
 func (o *whyOptions) one(ctx context.Context, cmd *cobra.Command, q reconcile.Question) error {
-	s, err := o.openBare(ctx, cmd)
+	ctx, l, err := o.look(ctx, cmd, &o.output, reconcile.Scope{})
 	if err != nil {
 		return err
 	}
-	defer s.close()
-	page, err := o.output.options(o.program, s.settings)
-	if err != nil {
-		return err
-	}
-	switch page.Format {
+	defer l.end()
+	switch l.page.Format {
 	case render.FormatTable, render.FormatJSON, render.FormatNDJSON:
 	default:
-		return usagef("--output %s: one answer is printed as table or json", page.Format)
+		return usagef("--output %s: one answer is printed as table or json", l.page.Format)
 	}
-	ctx, cancel := o.bounded(ctx)
-	defer cancel()
-	if _, err := s.header(ctx, ""); err != nil {
-		return err
-	}
-	a, err := s.auditor(o.load(cmd, reconcile.Options{}))
+	answer, err := l.auditor.Why(ctx, q)
 	if err != nil {
 		return err
 	}
-	answer, err := a.Why(ctx, q)
-	if err != nil {
-		return err
-	}
-	if err := render.WriteAnswer(o.out, page, &answer); err != nil {
+	if err := render.WriteAnswer(o.out, l.page, &answer); err != nil {
 		return fmt.Errorf("writing results: %w", err)
 	}
 	if !answer.Known {
-		if queues, err := s.queue.Queues(ctx); err == nil && len(queues) > 0 {
+		if queues, err := l.queue.Queues(ctx); err == nil && len(queues) > 0 {
 			o.log.warnf("asynq does not know queue %q; the nearest it knows: %v", q.Queue, nearest(q.Queue, queues, 3))
 		}
 	}
 	if answer.Refused() {
 		return outcome(exitFindings)
 	}
-	return o.withoutLineFeed(ctx, a, q)
+	return o.withoutLineFeed(ctx, l.auditor, q)
 }
 
 // withoutLineFeed warns where only the line feed at the end of a file keeps the
@@ -203,31 +190,17 @@ func (o *whyOptions) everything(ctx context.Context, cmd *cobra.Command) error {
 	if err != nil {
 		return usagef("--fail-on: %w", err)
 	}
-	s, err := o.openBare(ctx, cmd)
+	ctx, l, err := o.look(ctx, cmd, &o.output, reconcile.Scope{Queues: o.queues, Types: o.types})
 	if err != nil {
 		return err
 	}
-	defer s.close()
-	page, err := o.output.options(o.program, s.settings)
-	if err != nil {
-		return err
-	}
-	ctx, cancel := o.bounded(ctx)
-	defer cancel()
-	header, err := s.header(ctx, "")
-	if err != nil {
-		return err
-	}
-	a, err := s.auditor(o.load(cmd, reconcile.Options{Scope: reconcile.Scope{Queues: o.queues, Types: o.types}}))
-	if err != nil {
-		return err
-	}
-	return o.print(ctx, a, a.Blocked, page, header, failOn)
+	defer l.end()
+	return o.print(ctx, l, l.auditor.Blocked, failOn)
 }
 
 // print runs a part of an audit and prints its findings.
-func (p *program) print(ctx context.Context, a *reconcile.Auditor, run func(context.Context, reconcile.Observer) (reconcile.Report, error), page render.Options, header render.Header, failOn reconcile.Severity) error {
-	out := render.NewAudit(p.out, page)
+func (p *program) print(ctx context.Context, l *look, run func(context.Context, reconcile.Observer) (reconcile.Report, error), failOn reconcile.Severity) error {
+	out := render.NewAudit(p.out, l.page)
 	bar := p.newProgress()
 	defer bar.done()
 	report, err := run(ctx, &auditSink{out: out, bar: bar})
@@ -235,10 +208,10 @@ func (p *program) print(ctx context.Context, a *reconcile.Auditor, run func(cont
 	if err != nil {
 		return errors.Join(err, out.Discard())
 	}
-	if err := out.Close(report, header); err != nil {
+	if err := out.Close(report, l.header); err != nil {
 		return fmt.Errorf("writing results: %w", err)
 	}
 	p.nothingRead(report)
-	p.cutShort(report, page.Format)
-	return p.filtered(a, judgeReport(report, failOn))
+	p.cutShort(report, l.page.Format)
+	return p.filtered(l.auditor, judgeReport(report, failOn))
 }
