@@ -158,9 +158,6 @@ func (c *Client) Restore(ctx context.Context, image Restore) (Change, error) {
 	if err != nil {
 		return Change{}, fmt.Errorf("%s: %w", op, err)
 	}
-	if ctx.Err() != nil {
-		return Change{}, ctx.Err()
-	}
 	if err := c.redis.SAdd(ctx, keyQueues, image.Queue).Err(); err != nil {
 		return Change{}, changeFault(c.fault(ctx, op, err))
 	}

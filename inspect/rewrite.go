@@ -30,7 +30,7 @@ const MaxAttempts = 300
 //
 // One attempt leaves the retried count and lowers the maximum to it; a task that
 // has used up its retries has one attempt left as it is, and its message is
-// returned unchanged. For more attempts the count begins anew, at 1 for a task
+// returned as it is, not a copy. For more attempts the count begins anew, at 1 for a task
 // that has failed before and else at 0, since asynq's default delay grows with its
 // fourth power: after 25 failures, the second attempt would come 4.5 days after
 // the first. It does not begin at 0 for a task that has failed: a handler that
@@ -51,7 +51,7 @@ func RewriteAttempts(msg []byte, attempts int) (rewritten []byte, before, after 
 	before = Retries{Retried: t.Retried, MaxRetry: t.MaxRetry}
 	after = before.give(attempts)
 	if after == before {
-		return append([]byte(nil), msg...), before, after, nil
+		return msg, before, after, nil
 	}
 	return rewriteRetries(msg, after), before, after, nil
 }
@@ -79,7 +79,7 @@ func rewriteRetries(msg []byte, to Retries) []byte {
 	written := false
 	for len(msg) > 0 {
 		number, kind, size := protowire.ConsumeField(msg)
-		if number >= fieldRetry && !written {
+		if number > fieldRetried && !written {
 			out, written = appendRetries(out, to), true
 		}
 		if kind != protowire.VarintType || number != fieldRetry && number != fieldRetried {
