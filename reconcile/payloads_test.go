@@ -326,7 +326,7 @@ func TestAuditSamplesWorksNotTasks(t *testing.T) {
 	if len(first) != 1 || len(again) != 1 {
 		t.Fatalf("%d and %d findings, want 1 each", len(first), len(again))
 	}
-	if want := "seen in a sample of 2000 of 9000 unique tasks"; !strings.Contains(first[0].Detail, want) {
+	if want := "seen in a sample of 1000 of 9000 unique tasks"; !strings.Contains(first[0].Detail, want) {
 		t.Errorf("detail %q, want %q in it", first[0].Detail, want)
 	}
 	if first[0].Detail != again[0].Detail {

@@ -110,7 +110,7 @@ func (o *retentionOptions) judgeTable(t *render.RetentionTable) {
 		t.Why = "nothing bounds the life of its tasks: keep every row"
 		return
 	}
-	if keep != "" {
+	if keep != "" && !t.Forever { // what is declared to be kept is not to be deleted
 		t.Statement = strings.ReplaceAll(keep, cutoffMark, fmt.Sprintf("%.0f", float64(ceilSeconds(*t.Needed))))
 	}
 	declared := retry.SecondsOf(t.Declared)

@@ -100,6 +100,10 @@ func (l *lifeFlags) overlay(d *declared) {
 			note(t.flag, t.name, t.value.String())
 		}
 	}
+	if l.forward.at != nil && *l.forward.at == 0 {
+		p.ForwardInterval = retry.DefaultParams().ForwardInterval
+		note("forward-interval", "forward_interval_s", "0, which asynq reads as "+p.ForwardInterval.String()+" (server.go: NewServerFromRedisClient)")
+	}
 	l.overlayCounts(d, note)
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/expr-lang/expr"
+	"github.com/expr-lang/expr/ast"
 	"github.com/expr-lang/expr/file"
 	"github.com/expr-lang/expr/vm"
 )
@@ -43,14 +44,20 @@ func newFormula(source string) (*formula, error) {
 	if len(source) > maxFormula {
 		return nil, fmt.Errorf("the expression is longer than %d bytes", maxFormula)
 	}
+	loops := &loopFinder{}
 	program, err := expr.Compile(source,
 		expr.Env(map[string]any{"n": 0, "rand": 0.0}),
 		expr.DisableBuiltin("now"), // the same n and rand must give the same delay
 		expr.DisableBuiltin("duration"),
+		expr.DisableBuiltin("repeat"),
 		expr.Function("duration", durationInSeconds, new(func(string) float64)),
+		expr.Patch(loops),
 	)
 	if err != nil {
 		return nil, fmt.Errorf("the expression does not compile: %s", plain(err))
+	}
+	if loops.found {
+		return nil, errors.New("the expression loops (.. or a function with a predicate): write the delay as a formula of n and rand")
 	}
 	f := &formula{source: source, program: program}
 	for _, n := range []int{0, 1, 2, 24} {
@@ -59,6 +66,21 @@ func newFormula(source string) (*formula, error) {
 		}
 	}
 	return f, nil
+}
+
+// loopFinder notes what could make one evaluation long: everything else takes
+// time in proportion to the expression's length, which is bounded.
+type loopFinder struct{ found bool }
+
+func (l *loopFinder) Visit(node *ast.Node) {
+	switch n := (*node).(type) {
+	case *ast.PredicateNode:
+		l.found = true
+	case *ast.BinaryNode:
+		if n.Operator == ".." {
+			l.found = true
+		}
+	}
 }
 
 func durationInSeconds(args ...any) (any, error) {

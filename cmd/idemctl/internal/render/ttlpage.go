@@ -55,6 +55,17 @@ func (p *ttlPage) write() {
 	}))
 }
 
+// proof says what the bound rests on: the delays of an expression are found by
+// trying rand at many places, which can miss a spike.
+func (p *ttlPage) proof() string {
+	for _, in := range p.Inputs {
+		if in.Name == "delay" && strings.HasPrefix(in.Value, "expr(") {
+			return "found by trying rand at many places, not proven"
+		}
+	}
+	return "proven"
+}
+
 // answer is the first line, and why.
 func (p *ttlPage) answer() {
 	switch {
@@ -64,8 +75,8 @@ func (p *ttlPage) answer() {
 		if p.Lock != nil && p.Lock.CountedFrom == retry.CountedFromProcessAt.String() {
 			due = " after it is due"
 		}
-		p.hang("  ", "  ", fmt.Sprintf("outlives %s: %s at the longest%s (proven), and %s for Redis and clocks, rounded up",
-			p.failing(), exact(*p.SafeUniqueTTL, timeline.RoundUp), due, exact(*p.Margin, timeline.RoundUp)), "")
+		p.hang("  ", "  ", fmt.Sprintf("outlives %s: %s at the longest%s (%s), and %s for Redis and clocks, rounded up",
+			p.failing(), exact(*p.SafeUniqueTTL, timeline.RoundUp), due, p.proof(), exact(*p.Margin, timeline.RoundUp)), "")
 	case !p.Bounded:
 		p.hang(p.with(sgrYellow, "!")+" ", "  ", "no TTL is long enough: nothing bounds the life of this task", sgrBold)
 		for _, why := range p.UnboundedBecause {
