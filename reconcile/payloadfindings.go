@@ -134,6 +134,13 @@ func (r *run) tellCorpus(ctx context.Context, key typeQueue, c *payloadCase) err
 		return nil
 	}
 	report := c.sample.analyse(key)
+	if !c.sample.documents() {
+		// Among bare IDs, what looks like another encoding, or another spelling of
+		// a number, is another ID.
+		report.Findings = slices.DeleteFunc(report.Findings, func(f payload.CorpusFinding) bool {
+			return f.Rule == payload.EncodingMix || f.Rule == payload.NumberFormat
+		})
+	}
 	if len(report.Findings) == 0 {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"strings"
@@ -80,8 +81,26 @@ func (r *run) seePayloads(items []item) {
 		if t.UniqueKey == "" || t.Defect != inspect.DefectNone || t.Prev != inspect.StateUnknown {
 			continue
 		}
-		r.payloads.add(t, payload.Faults(t.Payload), placeInSample(t))
+		r.payloads.add(t, faultsOf(t.Payload), placeInSample(t))
 	}
+}
+
+// faultsOf are the faults of form. A payload that is a bare number is an ID more
+// often than a quantity, and however an ID is spelled, it is another one.
+func faultsOf(p []byte) []payload.Finding {
+	faults := payload.Faults(p)
+	if document(p) {
+		return faults
+	}
+	return slices.DeleteFunc(faults, func(f payload.Finding) bool {
+		return f.Rule == payload.NumberFormat || f.Rule == payload.NumberOutOfRange
+	})
+}
+
+// document says whether the payload begins as a JSON object or array does.
+func document(p []byte) bool {
+	p = bytes.TrimLeft(p, " \t\r\n\ufeff")
+	return len(p) > 0 && (p[0] == '{' || p[0] == '[')
 }
 
 func (pt *payloadTable) add(t *inspect.Task, faults []payload.Finding, place sampled) {

@@ -71,6 +71,18 @@ type sample struct {
 	left int // tasks that were offered and are not kept
 }
 
+// documents says whether JSON objects or arrays are a fair part of the sampled
+// payloads: a quarter.
+func (s *sample) documents() bool {
+	n := 0
+	for i := range s.kept {
+		if document(s.kept[i].payload) {
+			n++
+		}
+	}
+	return 4*n >= len(s.kept)
+}
+
 // whole says whether every task that was offered is in the sample.
 func (s *sample) whole() bool { return s.left == 0 }
 
