@@ -212,3 +212,26 @@ func TestExplainFindsATwinBesideTheTask(t *testing.T) {
 		}
 	}
 }
+
+func TestRepairRunsNothingWhoseLockAnotherTaskHolds(t *testing.T) {
+	w := newWorkshop(t)
+	for _, id := range []string{"ghost", "unleased"} {
+		w.redis.Make(inspecttest.Spec{Outcome: inspecttest.Pending, ID: id, Type: "t", Payload: []byte(id), Options: hourly})
+	}
+	w.redis.Orphan(ref("unleased"), time.Now().Add(-time.Minute))
+	w.redis.Unlease(ref("unleased"))
+	w.redis.Ghost(ref("ghost"))
+	for _, id := range []string{"ghost", "unleased"} {
+		w.redis.Client().Del(t.Context(), inspect.UniqueKey("default", "t", []byte(id)))
+		if err := w.tryEnqueue("default", "t", []byte(id), asynq.TaskID("twin-of-"+id), asynq.Unique(time.Hour)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	plan := w.repairs(reconcile.Scope{}, reconcile.Selection{})
+	if s := stepOn(t, plan, "ghost"); s.Change != journal.ChangeArchive {
+		t.Errorf("a ghost beside its twin: %s", s.Change)
+	}
+	if s := stepOn(t, plan, "unleased"); s.Hold == "" {
+		t.Errorf("a task without a lease beside its twin: %s", s.Change)
+	}
+}

@@ -140,6 +140,7 @@ func repairUnleased(s *Step, now time.Time) {
 		s.Hold = staleRow(s.Finding)
 	case StatusNotApplied, StatusNatural:
 		s.Change = journal.ChangeExpireLease
+		s.Hold = rival(s.Finding)
 	default:
 		s.Change = journal.ChangeExpireLease
 		s.Hold = "a recoverer would run it again, and nobody can say whether its work is done (" + why(s.Finding) + ")"
@@ -173,6 +174,9 @@ func repairGhost(s *Step, now time.Time) {
 		s.note = "nobody knows any more when it was due"
 	case inspect.StatePending, inspect.StateRetry, inspect.StateAggregating:
 		s.Change = journal.ChangePutBack
+		if note := rival(f); note != "" {
+			s.Change, s.depends, s.note = journal.ChangeArchive, false, note
+		}
 		if f.Status != StatusNotApplied && f.Status != StatusNatural {
 			s.Change, s.depends = journal.ChangeArchive, false
 		}
@@ -183,6 +187,15 @@ func repairGhost(s *Step, now time.Time) {
 		s.Change, s.depends = journal.ChangePutBack, false
 		s.Hold = "its hash names no state to put it back to"
 	}
+}
+
+// rival says who else may do the work of a task that is not applied; "" for
+// nobody that its lock shows.
+func rival(f Finding) string {
+	if f.Lock == nil || f.Lock.State != LockTaken {
+		return ""
+	}
+	return fmt.Sprintf("its lock belongs to task %q, which may do this work", f.Lock.Owner)
 }
 
 // staleRow says why a row that seems to be the task's may be an earlier run's,

@@ -26,8 +26,8 @@ func newIntegrity(p *program) *cobra.Command {
 		Long: `integrity goes over the queues' structure once: every task's hash against the
 lists, sets and groups, leases against active tasks, groups against those that
 aggregators look at, and what removed queues have left. Whatever it reports was
-looked at twice; tasks on the move are not mistaken for faults. audit does the same
-on its way; integrity alone asks no ledger but for the tasks it reports.
+looked at twice; tasks on the move are not mistaken for faults. audit does the
+same on its way; integrity alone asks no ledger but for the tasks it reports.
 
 Exit codes: 0 nothing at or above --fail-on, 1 findings, 3 a source cannot be
 read, 4 incomplete.`,
@@ -72,12 +72,12 @@ func newRepair(p *program) *cobra.Command {
 	o := &repairOptions{program: p}
 	cmd := &cobra.Command{
 		Use:   "repair",
-		Short: "Make the one safe repair of each kind: planned, confirmed, journalled",
+		Short: "Make the one safe repair of each kind: plan, confirm, journal",
 		Long: `repair mends what integrity finds, where there is one safe way:
 
   ghost               back into its set; into the archive where nobody can say
-                      whether its work is done or when it was due; closed where its
-                      work is done and its key cannot have been used before
+                      whether its work is done or when it was due; closed where
+                      its work is done and its key cannot have been used before
   no-lease            an expired lease, so that a recoverer takes the task;
                       closed where its work is applied; held where nobody knows
   group-unregistered  the group is registered, so that aggregators look at it
@@ -86,14 +86,14 @@ func newRepair(p *program) *cobra.Command {
   dangling            the ID without a task is removed
   state-mismatch      the state is set to where the task is
 
-Each is one step in Redis that does nothing if the task has changed since. What is
-held is let through one task at a time: --id ID --force-reason WHY.
+Each is one step in Redis that does nothing if the task has changed since. What
+is held is let through one task at a time: --id ID --force-reason WHY.
 
 Exit codes: 0 done, or nothing to do, or a plan alone; 1 some were held, refused
 or failed; 2 usage; 3 a source cannot be read; 4 incomplete, nothing planned.`,
 		Example: `  idemctl integrity repair --all --dry-run
   idemctl integrity repair --queue default --kind ghost
-  idemctl integrity repair --queue default --id=evt_42 --force-reason "checked with the bank"`,
+  idemctl integrity repair --queue default --id=evt_42 --force-reason "checked"`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), cmd) },
 	}

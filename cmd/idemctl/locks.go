@@ -39,13 +39,14 @@ func newLocksList(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "ls",
 		Aliases: []string{"list"},
-		Short:   "List uniqueness locks with owner, state, effect, time left and verdict",
+		Short:   "List uniqueness locks with owner, effect, time left and verdict",
 		Long: `ls lists every uniqueness lock with the task that owns it, what the ledger says
-of that task's effect, and the time the lock has left; and every live unique task
-whose lock is gone or another's. What hurts most comes first:
+of that task's effect, and the time the lock has left; and every live unique
+task whose lock is gone or another's. What hurts most comes first:
 
   taken          another task holds the lock of a live one
   lost           the lock of a live task is gone: an equal one is accepted
+  stuck          no list holds its owner, which will never run
   orphaned       its task is gone, and it still refuses work
   phantom        its owner is other work: a task ID conflict leaves such a lock
   blocks         its owner is archived: equal work is refused, and nothing runs

@@ -21,21 +21,22 @@ func newLocksRelease(p *program) *cobra.Command {
 	o := &releaseOptions{program: p}
 	cmd := &cobra.Command{
 		Use:   "release",
-		Short: "Release locks that were left behind: orphaned and phantom ones only",
-		Long: `release deletes uniqueness locks that guard nothing: those whose task is gone, and
-those whose owner is other work. It shows what it would do, asks, writes what it
-is about to change to the journal, and deletes each lock in one step that does
+		Short: "Release locks that were left behind, orphaned and phantom ones",
+		Long: `release deletes uniqueness locks that guard nothing: those whose task is gone,
+and those whose owner is other work. It shows what it would do, asks, writes
+what it is about to change to the journal, and deletes each lock in one step that does
 nothing if the owner has changed or has come back since.
 
-A lock in use is never released; that of an archived task goes with the task. A task
-that was in a group leaves its lock behind while its aggregate may still run: in a
-queue that has groups, a lock is released only by --key and with a --reason.
+A lock in use is never released; that of an archived task goes with the task. A
+task that was in a group leaves its lock behind while its aggregate may still
+run: in a queue that has groups, a lock is released only by --key and with a
+--reason.
 
 Exit codes: 0 done, or nothing to do, or a plan alone; 1 some were held, refused
 or failed; 2 usage; 3 a source cannot be read.`,
 		Example: `  idemctl locks release --all --dry-run
   idemctl locks release -q payments -t payment:charge
-  idemctl locks release --key 'asynq:{default}:unique:payment:charge:9e107d9d372bb6826bd81d3542a419d6'`,
+  idemctl locks release --key 'asynq:{default}:unique:mail:send:9e107d9d372b…'`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), cmd) },
 	}

@@ -29,23 +29,25 @@ func newLocksWhy(p *program) *cobra.Command {
 	o := &whyOptions{program: p}
 	cmd := &cobra.Command{
 		Use:   "why",
-		Short: "Say whether an enqueue would be refused now, by what, and until when",
+		Short: "Say whether an enqueue would be refused, by what and until when",
 		Long: `why answers for one enqueue: would asynq refuse it now, by its uniqueness lock
 (ErrDuplicateTask) or by its task ID (ErrTaskIDConflict); which task is behind
-that, in which state, and did it take effect; until when; and what is the one safe
-thing to do.
+that, in which state, and did it take effect; until when; and what is the one
+safe thing to do.
 
 The lock guards the very bytes of the payload: give them as they are enqueued.
 Without --payload the payload is nil, which has another lock than an empty one.
 
 --all lists everything that refuses new work now and will not do it: locks of
-archived tasks, locks left behind, and task IDs of archived or retained tasks, with
-the periodic entries that are silent because of one.
+archived tasks, locks left behind, task IDs of archived or retained tasks, and
+hashes that no list holds, with the periodic entries that are silent because of
+one.
 
-Exit codes: 0 it would be accepted (--all: nothing blocks), 1 it would be refused
-(--all: something does), 2 usage, 3 a source cannot be read, 4 incomplete.`,
+Exit codes: 0 it would be accepted (--all: nothing blocks), 1 it would be
+refused (--all: something does), 2 usage, 3 a source cannot be read, 4
+incomplete.`,
 		Example: `  idemctl locks why -t payment:charge --payload '{"id":7}'
-  idemctl locks why -t report:monthly --payload payload.json -q low --id report-2026-11
+  idemctl locks why -t report:monthly --payload p.json -q low --id report-11
   idemctl locks why --id report-2026-11
   idemctl locks why --all -o json`,
 		Args: noArgs,
