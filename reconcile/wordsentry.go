@@ -25,7 +25,7 @@ func (f *Finding) entryWords() (message, consequence string) {
 			"the group is run as one task under a new ID: no row will ever be found under this one"
 	case CodeSchedulerDuplicate:
 		return fmt.Sprintf("the periodic entry %q of type %s is registered %d times: %s", f.Key, f.Task.Type, f.TaskCount, f.Detail),
-			"each registration enqueues a task of its own at every tick; a lock or a fixed ID stops the second only while the first is unfinished"
+			"each registration enqueues a task of its own at every tick; a lock or a fixed ID stops the second only while the first is unfinished (a scheduler that was killed is still seen until its last heartbeat expires)"
 	}
 	return string(f.Code), ""
 }

@@ -24,8 +24,8 @@ func newLocksRelease(p *program) *cobra.Command {
 		Short: "Release locks that were left behind, orphaned and phantom ones",
 		Long: `release deletes uniqueness locks that guard nothing: those whose task is gone,
 and those whose owner is other work. It shows what it would do, asks, writes
-what it is about to change to the journal, and deletes each lock in one step that does
-nothing if the owner has changed or has come back since.
+what it is about to change to the journal, and deletes each lock in one step
+that does nothing if the owner has changed or has come back since.
 
 A lock in use is never released; that of an archived task goes with the task. A
 task that was in a group leaves its lock behind while its aggregate may still
