@@ -1,4 +1,4 @@
-package render
+package visible
 
 import (
 	"strings"
@@ -9,26 +9,27 @@ import (
 // Widths are terminal cells, as tablewriter counts them: by grapheme, with
 // ambiguous East Asian characters narrow.
 
-const ellipsis = "…"
+// Ellipsis ends what was cut.
+const Ellipsis = "…"
 
-// width is the number of cells of text that Visible has passed.
-func width(s string) int { return displaywidth.String(s) }
+// Width is the number of cells of text that Text has passed.
+func Width(s string) int { return displaywidth.String(s) }
 
-// fit shortens text to at most the given number of cells. What was cut ends in
-// an ellipsis; a grapheme is kept whole or dropped.
-func fit(s string, cells int) string {
+// Fit shortens text to at most the given number of cells. What was cut ends in
+// an Ellipsis; a grapheme is kept whole or dropped.
+func Fit(s string, cells int) string {
 	switch {
 	case cells <= 0:
 		return ""
-	case width(s) <= cells:
+	case Width(s) <= cells:
 		return s
 	}
-	head, _ := split(s, cells-1)
-	return head + ellipsis
+	head, _ := Split(s, cells-1)
+	return head + Ellipsis
 }
 
-// split cuts text after as many graphemes as fit into the cells.
-func split(s string, cells int) (head, tail string) {
+// Split cuts text after as many graphemes as fit into the cells.
+func Split(s string, cells int) (head, tail string) {
 	g := displaywidth.StringGraphemes(s)
 	used, end := 0, 0
 	for g.Next() {
@@ -41,32 +42,32 @@ func split(s string, cells int) (head, tail string) {
 	return s[:end], s[end:]
 }
 
-// pad fills text up to the given number of cells with spaces on its right.
-func pad(s string, cells int) string {
-	if missing := cells - width(s); missing > 0 {
+// Pad fills text up to the given number of cells with spaces on its right.
+func Pad(s string, cells int) string {
+	if missing := cells - Width(s); missing > 0 {
 		return s + strings.Repeat(" ", missing)
 	}
 	return s
 }
 
-// padLeft fills text up to the given number of cells with spaces on its left.
-func padLeft(s string, cells int) string {
-	if missing := cells - width(s); missing > 0 {
+// PadLeft fills text up to the given number of cells with spaces on its left.
+func PadLeft(s string, cells int) string {
+	if missing := cells - Width(s); missing > 0 {
 		return strings.Repeat(" ", missing) + s
 	}
 	return s
 }
 
-// wrap breaks text at spaces into lines of at most the given number of cells. A
+// Wrap breaks text at spaces into lines of at most the given number of cells. A
 // word longer than a line is broken between graphemes. Runs of spaces inside a
 // line are kept: they may be part of an ID.
-func wrap(s string, cells int) []string {
+func Wrap(s string, cells int) []string {
 	cells = max(cells, 1)
 	var lines []string
 	for {
-		head, tail := split(s, cells)
+		head, tail := Split(s, cells)
 		if head == "" && tail != "" { // one grapheme wider than the line
-			head, tail = split(s, 2)
+			head, tail = Split(s, 2)
 		}
 		if tail == "" {
 			break
