@@ -34,6 +34,15 @@
 // line that names the holder and is never locked. On a network file system the
 // lock reaches as far as that system's locks do.
 //
+// # Copy
+//
+// The same records can go to a Copy. The file comes first: intents are synced,
+// then copied, then changed; where they cannot be copied, the file says that they
+// were refused. Results are copied with the intents that follow them, or by End,
+// Sync or Close. When only those cannot be copied nothing is lost and nothing
+// fails: Behind says so, and the next Begin, Intend or Open adds what is missing
+// before anything else happens.
+//
 // # Rotation
 //
 // There is none. To archive a journal, end the programs that write it, see that

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"context"
 	"errors"
 	"fmt"
 )
@@ -9,7 +10,8 @@ var errNoRun = errors.New("no run has begun")
 
 // Begin starts a run and returns its ID. The record is synced, so a journal that
 // cannot be written is known before anything is read for the run. One run at a
-// time: the one before must have ended.
+// time: the one before must have ended. Where there is a copy that cannot be
+// written, the run is ended again and the error is a CopyError.
 func (j *Journal) Begin(run Run) (string, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -24,14 +26,23 @@ func (j *Journal) Begin(run Run) (string, error) {
 	if err := j.write([]Record{rec}, true); err != nil {
 		return "", err
 	}
+	if err := j.copyNow(context.Background()); err != nil {
+		end := Record{Kind: KindEnd, Run: run.ID, Error: notBegun(err)}
+		j.date(&end)
+		return "", errors.Join(err, j.write([]Record{end}, true))
+	}
 	j.run = run
 	clear(j.open)
 	return run.ID, nil
 }
 
 // Intend writes what is about to be changed, all of it or nothing, and returns
-// nil only when it has been handed to the disk. After an error the caller must
-// change nothing. Many intents in one call cost one sync.
+// nil only when it has been handed to the disk, and then to the copy if there is
+// one. After an error the caller must change nothing. Many intents in one call
+// cost one sync.
+//
+// Where the copy cannot be written, the error is a CopyError, and the journal says
+// of every one of the items that it was refused: they are settled.
 //
 // Of each record the caller sets Item (not used before in this run), Change and
 // what it changes; the journal sets the rest from the run.
@@ -52,11 +63,26 @@ func (j *Journal) Intend(intents ...Record) error {
 	if err := j.write(records, true); err != nil {
 		return err
 	}
+	if err := j.copyNow(context.Background()); err != nil {
+		return errors.Join(err, j.refuse(records, err))
+	}
 	for key := range seen {
 		j.open[key] = struct{}{}
 	}
 	return nil
 }
+
+// refuse says of intents that they will not be carried out.
+func (j *Journal) refuse(intents []Record, why error) error {
+	results := make([]Record, len(intents))
+	for i, r := range intents {
+		results[i] = Record{Kind: KindResult, Run: r.Run, Item: r.Item, Outcome: OutcomeRefused, Found: notBegun(why)}
+		j.date(&results[i])
+	}
+	return j.write(results, true)
+}
+
+func notBegun(why error) string { return "not begun: " + why.Error() }
 
 func (j *Journal) intendable(r *Record, seen map[itemKey]struct{}) error {
 	switch {
@@ -80,7 +106,8 @@ func (j *Journal) intendable(r *Record, seen map[itemKey]struct{}) error {
 
 // Settle writes what became of intents. It is written at once, so it survives
 // the process, and handed to the disk with the next Intend, Begin, End, Sync or
-// Close: after a power cut before that the intent is pending again.
+// Close: after a power cut before that the intent is pending again. The copy gets
+// it then, and not before.
 //
 // Of each record the caller sets Item, Outcome and what was found. Run is this
 // run's when it is ""; that of another run settles what was pending there. An
@@ -130,7 +157,8 @@ func (j *Journal) settleable(r *Record) error {
 	return nil
 }
 
-// End says that a run writes no more intents, and syncs. It takes the ID of this
+// End says that a run writes no more intents, and syncs. A copy that cannot be
+// written is no failure any more, see Behind. It takes the ID of this
 // run, or of one that was killed and whose items have been settled since.
 func (j *Journal) End(run string) error {
 	j.mu.Lock()
@@ -146,6 +174,7 @@ func (j *Journal) End(run string) error {
 	if err := j.write([]Record{rec}, true); err != nil {
 		return err
 	}
+	j.copyLast()
 	if run == j.run.ID {
 		j.run = Run{}
 		clear(j.open)

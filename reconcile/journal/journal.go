@@ -23,6 +23,10 @@ type Options struct {
 	// Redact hides parts of a task before it is written; nil hides nothing. It
 	// is given a copy. An image it changed is marked as redacted.
 	Redact func(*TaskImage)
+	// Copy takes the records as well, once the file has them; nil is none. Open
+	// adds what it lacks, and fails with a CopyError where it cannot. The caller
+	// closes it, after the journal.
+	Copy Copy
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 }
@@ -42,10 +46,13 @@ type Journal struct {
 	failed error  // why nothing may be written any more
 	run    Run
 	open   map[itemKey]struct{} // intents of this run without a known outcome
+	copied int64                // bytes of lines that the copy has
+	behind *CopyError           // why it has no more
 }
 
 // file is what a journal needs of an *os.File.
 type file interface {
+	ReadAt(b []byte, at int64) (int, error)
 	WriteAt(b []byte, at int64) (int, error)
 	Truncate(size int64) error
 	Sync() error
@@ -69,6 +76,9 @@ func Open(ctx context.Context, path string, opt Options) (*Journal, error) {
 			return nil, err
 		}
 		return nil, fmt.Errorf("opening journal %q: %w", path, err)
+	}
+	if err := j.openCopy(ctx); err != nil {
+		return nil, errors.Join(err, j.Close())
 	}
 	return j, nil
 }
@@ -138,19 +148,22 @@ func inPlace(path string, stat os.FileInfo) error {
 // was whole.
 func (j *Journal) Torn() *TornError { return j.torn }
 
-// Sync hands to the disk what Settle wrote.
+// Sync hands to the disk, and then to the copy, what Settle wrote. That the copy
+// could not take it is no error: Behind says so.
 func (j *Journal) Sync() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.failed != nil {
 		return j.fault("syncing", j.failed)
 	}
-	return j.sync()
+	err := j.sync()
+	j.copyLast()
+	return err
 }
 
 // Close syncs, gives up the lock and closes the file. A second Close does
 // nothing. When it fails, what was written since the last sync may be lost; no
-// acknowledged intent is.
+// acknowledged intent is. A copy that lags is no failure, see Behind.
 func (j *Journal) Close() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -161,6 +174,7 @@ func (j *Journal) Close() error {
 	if j.failed == nil {
 		err = j.sync()
 	}
+	j.copyLast()
 	j.failed = ErrClosed
 	err = errors.Join(err, writeHolder(j.path, nil), j.f.Close())
 	if err != nil {

@@ -40,7 +40,8 @@ type Record struct {
 	Outcome Outcome
 	// Found is what stood there instead, where that is why nothing was done.
 	Found string
-	// Error is the text of the failure, without secrets.
+	// Error is the text of the failure, without secrets; in an end record, why
+	// the run ended before it began.
 	Error string
 }
 

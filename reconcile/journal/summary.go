@@ -43,6 +43,23 @@ func Runs(path string) iter.Seq2[Summary, error] {
 	}
 }
 
+// Summarize is Runs for records that come from elsewhere, such as a copy. Those of
+// one run must come in the order of their numbers. It yields their errors first.
+func Summarize(records iter.Seq2[Record, error]) iter.Seq2[Summary, error] {
+	return func(yield func(Summary, error) bool) {
+		t := tally{items: pendingItems{}, runs: map[string]*Summary{}}
+		for r, err := range records {
+			switch {
+			case err == nil:
+				t.add(entry{Record: r})
+			case !yield(Summary{}, err):
+				return
+			}
+		}
+		t.yield(yield)
+	}
+}
+
 type tally struct {
 	items pendingItems
 	runs  map[string]*Summary
