@@ -197,8 +197,9 @@ func TestIntentsThatCannotBeCopiedAreRefusedInTheFile(t *testing.T) {
 	run := mustBegin(t, j)
 	c.down = true
 	isCopyError(t, j.Intend(intent("1", 10), intent("2", 10)))
-	if j.Behind() == nil || j.Behind().Bytes <= 0 {
-		t.Errorf("behind: %+v, want the bytes that are missing", j.Behind())
+	var behind *CopyError
+	if !errors.As(j.Behind(), &behind) || behind.Bytes <= 0 {
+		t.Errorf("behind: %v, want the bytes that are missing", j.Behind())
 	}
 	for _, r := range readWhole(t, path)[1:] {
 		if r.Kind == KindResult && (r.Outcome != OutcomeRefused || !strings.Contains(r.Found, "not begun") || !strings.Contains(r.Found, "connection refused")) {
@@ -362,10 +363,7 @@ func TestTwoFilesThatWereOneCannotShareACopy(t *testing.T) {
 		j := mustOpenWith(t, path, c)
 		must(t, j.Settle(Record{Run: run, Item: "1", Outcome: o, Found: path}))
 		must(t, j.Close())
-		if b := j.Behind(); b != nil {
-			return b
-		}
-		return nil
+		return j.Behind()
 	}
 	must(t, settle(path, OutcomeDone))
 	if err := settle(other, OutcomeRefused); !errors.Is(err, ErrCopyDiffers) {

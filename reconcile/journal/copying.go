@@ -19,11 +19,14 @@ const (
 	batchBytes   = 4 << 20
 )
 
-// Behind says what the copy lacks, and why; nil when it has all that was synced,
-// or there is none.
-func (j *Journal) Behind() *CopyError {
+// Behind is a CopyError that says what the copy lacks, and why; nil when it has
+// all that was synced, or there is none. It may be asked after Close.
+func (j *Journal) Behind() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if j.behind == nil {
+		return nil
+	}
 	return j.behind
 }
 
