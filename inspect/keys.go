@@ -42,6 +42,9 @@ func (k keys) of(s State) string { return k.prefix + s.String() }
 // TaskKey is the key of a task's hash (internal/base/base.go: TaskKey).
 func TaskKey(r Ref) string { return keysOf(r.Queue).task(r.ID) }
 
+// ArchiveKey is the key of a queue's archive (internal/base/base.go: ArchivedKey).
+func ArchiveKey(queue string) string { return keysOf(queue).of(StateArchived) }
+
 // UniqueKey is the uniqueness lock that asynq gives a task of this type and
 // payload (internal/base/base.go: UniqueKey). A nil payload and an empty one
 // have different locks. Headers, options and the task ID play no part.

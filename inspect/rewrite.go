@@ -49,16 +49,17 @@ func RewriteAttempts(msg []byte, attempts int) (rewritten []byte, before, after 
 		return nil, Retries{}, Retries{}, fmt.Errorf("%d attempts: want 1 to %d", attempts, MaxAttempts)
 	}
 	before = Retries{Retried: t.Retried, MaxRetry: t.MaxRetry}
-	after = before.give(attempts)
+	after = before.Give(attempts)
 	if after == before {
 		return msg, before, after, nil
 	}
 	return rewriteRetries(msg, after), before, after, nil
 }
 
-// give is the numbers that give so many attempts. A message may claim any
-// numbers: a negative count is taken for none.
-func (r Retries) give(attempts int) Retries {
+// Give is the numbers that give so many attempts, one or more (see
+// RewriteAttempts). A message may claim any numbers: a negative count is taken
+// for none.
+func (r Retries) Give(attempts int) Retries {
 	switch {
 	case attempts == 1 && r.Attempts() == 1:
 		return r

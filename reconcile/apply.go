@@ -1,12 +1,8 @@
 package reconcile
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"slices"
 	"strconv"
 	"time"
 
@@ -19,76 +15,191 @@ type Applied struct {
 	Step    Step
 	Item    string // its name in the journal's run
 	Outcome journal.Outcome
-	// Found is why nothing was done, where the world was not as planned.
+	// Found is why nothing was done, where the world was not as planned; or what
+	// is not as it was asked for although the change was made; or, where the
+	// answer was lost, where the task is now.
 	Found string
 	Err   error
 	// Unbegun says that the run ended before the step: the journal has it as
 	// refused.
 	Unbegun bool
+	// At is when it was tried, by this machine's clock.
+	At time.Time
 }
 
-// applyChunk is how many steps share one sync of the journal.
-const applyChunk = 50
+// Application says how a plan is applied, and who is told. The zero value applies
+// it as fast as it goes.
+type Application struct {
+	// Rate is the most steps a second; 0: no limit.
+	Rate float64
+	// MaxPending is how many tasks may wait in a queue before more are moved
+	// there; 0: any number.
+	MaxPending int
+	// StopAfterFailures ends the run when so many of the tasks that it has run
+	// failed again; 0: never.
+	StopAfterFailures int
+	// Canary tasks are run first; the others follow if all of these succeed within
+	// CanaryWait (0: DefaultCanaryWait). 0: none.
+	Canary     int
+	CanaryWait time.Duration
 
-// Apply makes the steps of a plan that are not held. Each is judged again first:
-// a step that is right only while its effect is what it was is refused when that
-// has changed. What is about to be changed is in the journal, and synced, before
-// anything is; what came of it follows. An error ends the run: a journal that
-// cannot be written, or a Redis that is gone.
+	// Tell is told what came of each step, Waits why the run waits and "" when it
+	// goes on, Watched what became of tasks that the run keeps an eye on: all from
+	// one goroutine. Nil: nobody minds.
+	Tell    func(Applied)
+	Waits   func(string)
+	Watched func(Watched)
+}
+
+// DefaultCanaryWait is how long canaries have to succeed.
+const DefaultCanaryWait = 2 * time.Minute
+
+func (o Application) filled() Application {
+	if o.CanaryWait <= 0 {
+		o.CanaryWait = DefaultCanaryWait
+	}
+	if o.Tell == nil {
+		o.Tell = func(Applied) {}
+	}
+	if o.Waits == nil {
+		o.Waits = func(string) {}
+	}
+	if o.Watched == nil {
+		o.Watched = func(Watched) {}
+	}
+	return o
+}
+
+// Apply makes the steps of a plan that are not held, in their order. Each is
+// judged again first: one that is right only while its effect, or its task, is
+// what it was is refused when that has changed. What is about to be changed is in
+// the journal, and synced, before anything is; what came of it follows.
 //
-// A change whose answer was lost has the outcome unknown, and stays pending in
-// the journal.
-func (a *Auditor) Apply(ctx context.Context, q Structure, j *journal.Journal, run journal.Run, plan Plan, tell func(Applied)) error {
-	if err := a.Prepare(ctx); err != nil {
+// An error ends the run: a journal that cannot be written, a Redis or ledger that
+// is gone, ctx, a *CanaryError or a *StoppedError. A change whose answer was lost
+// ends it, too: it has the outcome unknown, and stays pending in the journal.
+func (a *Auditor) Apply(ctx context.Context, q Structure, j *journal.Journal, run journal.Run, plan Plan, o Application) error {
+	e := &execution{Auditor: a, q: q, j: j, plan: &plan, opt: o.filled()}
+	if err := e.prepare(ctx); err != nil {
 		return err // nothing can be judged again
 	}
 	id, err := j.Begin(run)
 	if err != nil {
 		return err
 	}
+	return errors.Join(e.all(ctx), j.End(id))
+}
+
+// execution is one Apply under way.
+type execution struct {
+	*Auditor
+	q     Structure
+	j     *journal.Journal
+	plan  *Plan
+	opt   Application
+	moves *mover // nil where no archived task is moved
+	pace  pacer
+	items int // begun so far
+}
+
+func (e *execution) prepare(ctx context.Context) error {
+	if e.plan.Moves == nil || e.plan.Moves.Action == ActionUnknown {
+		return e.Prepare(ctx)
+	}
+	e.moves = newMover(e.Auditor, e.plan)
+	return e.moves.look(ctx)
+}
+
+// all makes the canaries' steps, and then the others.
+func (e *execution) all(ctx context.Context) error {
 	var steps []Step
-	for _, s := range plan.Steps {
+	for _, s := range e.plan.Steps {
 		if s.Hold == "" {
 			steps = append(steps, s)
 		}
 	}
-	n := 0
-	for chunk := range slices.Chunk(steps, applyChunk) {
-		items := make([]Applied, len(chunk))
-		for i, s := range chunk {
-			n++
-			items[i] = Applied{Step: s, Item: strconv.Itoa(n)}
+	if n := min(e.opt.Canary, len(steps)); n > 0 {
+		if err := e.canary(ctx, steps[:n]); err != nil {
+			return err
 		}
-		err := a.applyChunk(ctx, q, j, items)
-		for _, it := range items {
-			tell(it)
-		}
+		steps = steps[n:]
+	}
+	e.pace.begin()
+	for len(steps) > 0 {
+		n, err := e.room(ctx, steps)
 		if err != nil {
-			return errors.Join(err, j.End(id))
+			return err
+		}
+		if _, err := e.some(ctx, steps[:n]); err != nil {
+			return err
+		}
+		steps = steps[n:]
+		if err := e.failures(ctx); err != nil {
+			return err
 		}
 	}
-	return j.End(id)
+	return nil
 }
 
-// applyChunk judges, writes intents, changes, and writes results.
-func (a *Auditor) applyChunk(ctx context.Context, q Structure, j *journal.Journal, items []Applied) error {
-	if err := a.judgeAgain(ctx, q, items); err != nil {
+// some makes a few steps, and tells what came of them.
+func (e *execution) some(ctx context.Context, steps []Step) ([]Applied, error) {
+	items := make([]Applied, len(steps))
+	for i, s := range steps {
+		e.items++
+		items[i] = Applied{Step: s, Item: strconv.Itoa(e.items)}
+	}
+	err := e.chunk(ctx, items)
+	for i := range items {
+		e.opt.Tell(items[i])
+		e.moves.ran(&items[i])
+	}
+	return items, err
+}
+
+// chunk judges, writes intents, changes, and writes results: the journal is
+// synced once for all.
+func (e *execution) chunk(ctx context.Context, items []Applied) error {
+	if err := e.judgeAgain(ctx, items); err != nil {
 		return notBegun(items, err)
 	}
-	raws, err := q.Raw(ctx, refsOfItems(items))
+	now, err := e.queue.Now(ctx)
+	if err != nil {
+		return notBegun(items, err)
+	}
+	raws, err := e.q.Raw(ctx, refsOfItems(items))
 	if err != nil {
 		return notBegun(items, err)
 	}
 	var intents []journal.Record
 	for i := range items {
-		if items[i].Outcome == journal.OutcomeUnknown {
-			intents = append(intents, intentOf(&items[i], raws[i]))
+		it := &items[i]
+		if it.Outcome == journal.OutcomeUnknown {
+			e.moves.arm(it, raws[i])
+		}
+		if it.Outcome == journal.OutcomeUnknown {
+			intents = append(intents, intentOf(it, raws[i], now))
 		}
 	}
-	if err := j.Intend(intents...); err != nil {
+	if err := e.j.Intend(intents...); err != nil {
 		return notBegun(items, err)
 	}
-	var broken error
+	broken := e.makeAll(ctx, items)
+	var results []journal.Record
+	for i := range items {
+		results = append(results, items[i].result())
+	}
+	return errors.Join(broken, e.j.Settle(results...))
+}
+
+func (e *execution) judgeAgain(ctx context.Context, items []Applied) error {
+	if e.moves != nil {
+		return e.moves.judgeAgain(ctx, items)
+	}
+	return e.Auditor.judgeAgain(ctx, e.q, items)
+}
+
+// makeAll makes the changes up to the first whose outcome nobody knows.
+func (e *execution) makeAll(ctx context.Context, items []Applied) (broken error) {
 	for i := range items {
 		it := &items[i]
 		switch {
@@ -99,17 +210,39 @@ func (a *Auditor) applyChunk(ctx context.Context, q Structure, j *journal.Journa
 			broken = ctx.Err()
 			it.Outcome, it.Found, it.Unbegun = journal.OutcomeRefused, "not begun: interrupted", true
 		default:
-			broken = it.make(ctx, q)
+			if broken = it.make(ctx, e.q); broken != nil {
+				e.whereNow(ctx, it)
+			}
 		}
 	}
-	var results []journal.Record
-	for i := range items {
-		results = append(results, items[i].result())
-	}
-	if err := j.Settle(results...); err != nil {
-		return err
-	}
 	return broken
+}
+
+// lookWait bounds the look at a task whose change got no answer.
+const lookWait = 2 * time.Second
+
+// whereNow says where a task is whose answer was lost. It proves nothing of who
+// put it there, and a change that is still under way may yet be made.
+func (e *execution) whereNow(ctx context.Context, it *Applied) {
+	if it.Outcome != journal.OutcomeUnknown || it.Step.Ref().ID == "" {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookWait)
+	defer cancel()
+	tasks, err := e.queue.Read(ctx, []inspect.Ref{it.Step.Ref()})
+	if err != nil {
+		it.Found = "unknown; nor could it be looked at"
+		return
+	}
+	it.Found = "unknown; now: " + placeWords(tasks[0])
+}
+
+// placeWords say where a task is.
+func placeWords(t inspect.Task) string {
+	if gone(t) {
+		return "gone"
+	}
+	return t.State.String()
 }
 
 // notBegun marks what an error kept from being tried.
@@ -130,76 +263,15 @@ func refsOfItems(items []Applied) []inspect.Ref {
 	return refs
 }
 
-// judgeAgain refuses the steps whose reason has gone: another status, or a
-// worker that runs the task after all.
-func (a *Auditor) judgeAgain(ctx context.Context, q Structure, items []Applied) error {
-	running := map[inspect.Ref]bool{}
-	servers, err := q.Servers(ctx)
-	if err != nil {
-		return err
-	}
-	for _, s := range servers {
-		for _, w := range s.Workers {
-			running[w.Ref] = true
-		}
-	}
-	byRule := map[*Bound][]*Applied{}
-	for i := range items {
-		it := &items[i]
-		if it.Step.Change != journal.ChangeReleaseLock && running[it.Step.Ref()] {
-			it.Outcome, it.Found = journal.OutcomeRefused, "a worker runs it now"
-			continue
-		}
-		if it.Step.depends {
-			t := it.Step.Finding.Task
-			b := a.match(t.Type, t.Queue)
-			byRule[b] = append(byRule[b], it)
-		}
-	}
-	r := &run{Auditor: a, out: &findingList{}, aim: aimStructure}
-	for b, group := range byRule {
-		if err := r.statusAgain(ctx, b, group); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// statusAgain looks the effects up once more.
-func (r *run) statusAgain(ctx context.Context, b *Bound, items []*Applied) error {
-	suspects := make([]suspect, len(items))
-	for i, it := range items {
-		suspects[i].task = it.Step.Finding.Task
-		suspects[i].key, suspects[i].keyProblem, _ = r.keyAgain(b, suspects[i].task)
-	}
-	now, err := r.queue.Now(ctx)
-	if err != nil {
-		return err
-	}
-	f := r.lookUpFenced(ctx, b, itemsOf(suspects), true)
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	for i, it := range items {
-		s := &suspects[i]
-		s.rows, s.lagging, s.unread = f.rows[i], f.lagging, f.unread
-		v := Judge(r.evidence(b, s, Moment{Now: now}), Moment{Now: now})
-		if v.Status != it.Step.Finding.Status {
-			it.Outcome = journal.OutcomeRefused
-			it.Found = fmt.Sprintf("its effect is %s now, and was %s when this was planned", v.Status, it.Step.Finding.Status)
-		}
-	}
-	return nil
-}
-
 // make makes the change. An error is one that ends the run.
 func (it *Applied) make(ctx context.Context, q Structure) error {
+	it.At = time.Now()
 	change, err := it.Step.apply(ctx, q)
 	switch {
 	case err == nil && change.Done:
-		it.Outcome = journal.OutcomeDone
+		it.Outcome, it.Found = journal.OutcomeDone, change.Note
 	case err == nil:
-		it.Outcome, it.Found = journal.OutcomeRefused, change.Found
+		it.Outcome, it.Found = journal.OutcomeRefused, foundWords(it.Step.Change, change.Found)
 	case inspect.Refused(err) || !sent(err):
 		it.Outcome, it.Err = journal.OutcomeFailed, err
 		return err
@@ -216,117 +288,6 @@ func (it *Applied) make(ctx context.Context, q Structure) error {
 func sent(err error) bool {
 	var spoken *inspect.Error
 	return errors.As(err, &spoken) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
-}
-
-// apply sends the change.
-func (s *Step) apply(ctx context.Context, q Structure) (inspect.Change, error) {
-	t := s.Finding.Task
-	switch s.Change {
-	case journal.ChangeReleaseLock:
-		because := inspect.Release{Why: inspect.OwnerAbsent}
-		if s.Finding.Code == CodeLockPhantom {
-			because.Why = inspect.OwnerElsewhere
-			if s.expect == nil {
-				return inspect.Change{Found: "its owner is gone"}, nil
-			}
-			because.Fingerprint = s.expect.Fingerprint
-		}
-		return q.ReleaseLock(ctx, s.Target, s.Finding.Lock.Owner, because)
-	case journal.ChangeRegisterGroup:
-		return q.RegisterGroup(ctx, t.Queue, s.Target)
-	case journal.ChangeDropLease:
-		return q.DropLease(ctx, t.Ref, t.LeaseExpiresAt)
-	case journal.ChangeDropDangling:
-		return q.DropDangling(ctx, t.Ref, t.State, t.Group)
-	}
-	if s.expect == nil {
-		return inspect.Change{Found: "the task is gone"}, nil
-	}
-	switch s.Change {
-	case journal.ChangePutBack:
-		return q.PutBack(ctx, *s.expect, s.Score)
-	case journal.ChangeArchive:
-		return q.Archive(ctx, *s.expect, s.Score)
-	case journal.ChangeExpireLease:
-		return q.ExpireLease(ctx, *s.expect, s.Score)
-	case journal.ChangeDeleteResult:
-		return q.DeleteResult(ctx, t.Ref, s.expect.Fingerprint)
-	case journal.ChangeSetState:
-		return q.SetState(ctx, *s.expect, t.Listed)
-	case journal.ChangeClose:
-		return q.CloseTask(ctx, *s.expect)
-	}
-	return inspect.Change{}, fmt.Errorf("no such change: %q", s.Change)
-}
-
-// intentOf is what the journal says before the change.
-func intentOf(it *Applied, raw inspect.Raw) journal.Record {
-	s := &it.Step
-	r := journal.Record{
-		Item: it.Item, Change: s.Change, Queue: s.Ref().Queue, TaskID: s.Ref().ID, Target: s.Target,
-		Evidence: evidenceOf(s), Task: imageOf(raw),
-	}
-	if l := s.Finding.Lock; l != nil && s.Change == journal.ChangeReleaseLock {
-		if r.Task == nil {
-			r.Task = &journal.TaskImage{}
-		}
-		r.Task.Lock = lockImage(*l, s.Finding.ConfirmedAt)
-	}
-	return r
-}
-
-func lockImage(l Lock, at time.Time) *journal.LockImage {
-	image := &journal.LockImage{Key: l.Key, Owner: l.Owner}
-	if l.TTL > 0 {
-		image.ExpireAt = at.Add(l.TTL).UTC()
-	}
-	return image
-}
-
-// evidenceOf is why a step is right, as data.
-func evidenceOf(s *Step) json.RawMessage {
-	f := s.Finding
-	e := map[string]any{"code": f.Code, "confirmed_at": f.ConfirmedAt.UTC().Format(time.RFC3339Nano)}
-	if f.OfEffect() {
-		e["status"] = f.Status.String()
-	}
-	if f.Reason != ReasonNone {
-		e["reason"] = f.Reason
-	}
-	if s.expect != nil {
-		e["state"], e["fingerprint"] = s.expect.State.String(), s.expect.Fingerprint
-	}
-	if s.Forced {
-		e["forced"] = true
-	}
-	b, err := json.Marshal(e)
-	if err != nil {
-		return nil
-	}
-	return b
-}
-
-// imageOf is a task as Redis holds it; nil where there is none.
-func imageOf(raw inspect.Raw) *journal.TaskImage {
-	if raw.Fields == nil {
-		return nil
-	}
-	image := &journal.TaskImage{Key: inspect.TaskKey(raw.Ref)}
-	for name, value := range raw.Fields {
-		image.Fields = append(image.Fields, journal.Field{Name: name, Value: string(value)})
-	}
-	slices.SortFunc(image.Fields, func(a, b journal.Field) int { return cmp.Compare(a.Name, b.Name) })
-	if raw.Place.Key != "" {
-		score := raw.Place.Score
-		image.Places = append(image.Places, journal.Place{Key: raw.Place.Key, Score: &score})
-	}
-	if raw.Lock.Held {
-		image.Lock = &journal.LockImage{Key: raw.Lock.Key, Owner: raw.Lock.Owner}
-		if raw.Lock.TTL > 0 {
-			image.Lock.ExpireAt = time.Now().Add(raw.Lock.TTL).UTC()
-		}
-	}
-	return image
 }
 
 // result is what the journal says after the change.

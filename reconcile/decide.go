@@ -45,6 +45,11 @@ const (
 	HoldDeadline    HoldReason = "deadline-passed" // its handler would never be called
 	HoldUndecodable HoldReason = "undecodable"     // its message cannot be read
 	HoldNatural     HoldReason = "natural"         // no row says whether it was done, and repeating is harmless
+	HoldPaused      HoldReason = "paused"          // its queue is paused
+	HoldUnserved    HoldReason = "unserved"        // no live server takes tasks of its queue
+	HoldUnbounded   HoldReason = "unbounded"       // nothing bounds its life, so no lock is long enough
+	HoldLimit       HoldReason = "beyond-max"      // enough others are moved already
+	HoldChanged     HoldReason = "changed"         // it is not what it was when it was planned
 )
 
 // Archived is one archived task with all that a decision rests on.
@@ -89,6 +94,10 @@ func DecideRequeue(a Archived) (Action, HoldReason) {
 		return ActionHold, HoldUnknown
 	}
 	switch {
+	case a.Verdict.Has(CodeParked) && a.Now.Sub(lastSign(a.Task)) < sum(a.Verdict.Settle, time.Second):
+		// It may have been tried before, without a trace: a shutdown puts a task
+		// back into pending while its handler goes on (asynq rdb.go: Requeue).
+		return ActionHold, HoldUnsettled
 	case a.Twin:
 		return ActionHold, HoldTwin
 	case a.Lock != nil && a.Lock.State == LockTaken:

@@ -24,6 +24,9 @@ type Selection struct {
 type Plan struct {
 	Steps  []Step
 	MadeAt time.Time // by Redis's clock
+	// Moves says how archived tasks are moved; nil in a plan of repairs or of
+	// releases.
+	Moves *Moves
 }
 
 // Runnable counts the steps that are not held.
@@ -54,6 +57,9 @@ type Structure interface {
 	DropDangling(ctx context.Context, r inspect.Ref, s inspect.State, group string) (inspect.Change, error)
 	SetState(ctx context.Context, e inspect.Expect, to inspect.State) (inspect.Change, error)
 	CloseTask(ctx context.Context, e inspect.Expect) (inspect.Change, error)
+	Requeue(ctx context.Context, e inspect.Expect, o inspect.Requeue) (inspect.Change, error)
+	Resolve(ctx context.Context, e inspect.Expect) (inspect.Change, error)
+	Restore(ctx context.Context, image inspect.Restore) (inspect.Change, error)
 }
 
 // PlanRepairs plans the one safe repair of everything in scope that the
@@ -230,11 +236,17 @@ func expectAll(ctx context.Context, q Structure, steps []Step) error {
 		}
 		e := raw.Expect()
 		s.expect = &e
-		if sum := sha256.Sum256(raw.Fields["msg"]); s.Finding.Task.Digest != [16]byte{} && [16]byte(sum[:16]) != s.Finding.Task.Digest {
+		if s.Finding.Task.Digest != [16]byte{} && digestOf(raw.Fields["msg"]) != s.Finding.Task.Digest {
 			s.Hold = "it changed while this was planned"
 		}
 	}
 	return nil
+}
+
+// digestOf is what inspect.Task.Digest is of a stored message.
+func digestOf(msg []byte) [16]byte {
+	sum := sha256.Sum256(msg)
+	return [16]byte(sum[:16])
 }
 
 // force lets what would be held through, where one task is named and a reason
@@ -245,8 +257,8 @@ func force(steps []Step, ids []string, reason string) {
 	}
 	for i := range steps {
 		s := &steps[i]
-		if s.Hold != "" && s.Change != "" && !s.never && s.expect != nil {
-			s.Hold, s.Forced, s.depends = "", true, false
+		if s.Hold != "" && s.Change != "" && !s.never && (s.expect != nil || s.Evidence != "") {
+			s.Hold, s.Reason, s.Forced, s.depends = "", HoldNone, true, false
 		}
 	}
 }

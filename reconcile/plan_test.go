@@ -63,13 +63,13 @@ func (w *workshop) tryCarryOut(ctx context.Context, q reconcile.Structure, plan 
 		w.t.Fatal(err)
 	}
 	defer j.Close()
-	return w.auditor(reconcile.Options{}).Apply(ctx, q, j, journal.Run{Command: "test"}, plan, func(a reconcile.Applied) {
+	return w.auditor(reconcile.Options{}).Apply(ctx, q, j, journal.Run{Command: "test"}, plan, reconcile.Application{Tell: func(a reconcile.Applied) {
 		name := a.Step.Target
 		if name == "" {
 			name = a.Step.Ref().ID
 		}
 		out[name] = a
-	})
+	}})
 }
 
 // stepOn is the plan's step on the task.
@@ -469,9 +469,9 @@ func TestApplyChangesNothingWithoutAJournal(t *testing.T) {
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	err = w.auditor(reconcile.Options{}).Apply(t.Context(), w.queue, j, journal.Run{}, plan, func(reconcile.Applied) {
+	err = w.auditor(reconcile.Options{}).Apply(t.Context(), w.queue, j, journal.Run{}, plan, reconcile.Application{Tell: func(reconcile.Applied) {
 		t.Error("a step was tried")
-	})
+	}})
 	if err == nil {
 		t.Error("a closed journal is written to")
 	}

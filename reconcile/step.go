@@ -23,14 +23,31 @@ type Step struct {
 	Finding Finding
 	// Target is the lock's key or the group's name, where that is changed.
 	Target string
-	// Hold says why the step is not to be applied; "" is to be applied.
-	Hold string
+	// Hold says why the step is not to be applied; "" is to be applied. Reason is
+	// its code, where an archived task is held.
+	Hold   string
+	Reason HoldReason
+	// Evidence is a digest of what the move of an archived task rests on (see
+	// evidenceOf); "" for other changes.
+	Evidence string
+	// Relock is how long a task that runs again is to hold its lock; 0: the lock
+	// is left as it is.
+	Relock time.Duration
 	// Forced says that the operator named the task and gave a reason.
 	Forced bool
 	// Score is what a task that is put back is given.
 	Score time.Time
-	// expect is the task as the plan saw it; nil where no hash is concerned.
+	// expect is the task as the plan saw it, or as it was read right before it is
+	// moved; nil where no hash is concerned.
 	expect *inspect.Expect
+	// requeue says how a task runs again; set right before it is moved.
+	requeue inspect.Requeue
+	// attempts is what its counters are made; nil: they stay.
+	attempts *attemptsChange
+	// accepted says that the operator took the risk of a second effect.
+	accepted bool
+	// restore is the deleted task that is put back.
+	restore *inspect.Restore
 	// depends says that the step is only right while the status is the one
 	// planned on.
 	depends bool
@@ -80,6 +97,12 @@ func (s *Step) words() string {
 		return fmt.Sprintf("set its state to %s, where it is", t.Listed)
 	case journal.ChangeClose:
 		return "close it: delete the task with its own lock, since its work is done"
+	case journal.ChangeRequeue:
+		return "run it again"
+	case journal.ChangeResolve:
+		return "delete it, with its own lock, since its work is done"
+	case journal.ChangeRestore:
+		return "put it back into the archive"
 	}
 	return "nothing"
 }

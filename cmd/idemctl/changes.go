@@ -131,7 +131,7 @@ func (c *changeFlags) apply(ctx context.Context, p *program, l *look, plan *reco
 		p.log.warnf("%v", torn)
 	}
 	run := journal.Run{Context: l.settings.Context.Name.Value, Command: command, Reason: c.reason}
-	return l.auditor.Apply(ctx, l.queue, j, run, *plan, out.Applied), nil
+	return l.auditor.Apply(ctx, l.queue, j, run, *plan, reconcile.Application{Tell: out.Applied}), nil
 }
 
 // operator is who changes things, for the journal.

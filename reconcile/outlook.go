@@ -1,0 +1,172 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/idemctl/idemctl/inspect"
+	"github.com/idemctl/idemctl/reconcile/journal"
+)
+
+// CanaryError says that a canary did not succeed: the tasks after it were not
+// moved.
+type CanaryError struct {
+	// Watched are the canaries as they were seen last.
+	Watched []Watched
+	// Refused and Unmade count canaries that were not run at all.
+	Unmade int
+	Waited time.Duration
+}
+
+func (e *CanaryError) Error() string {
+	if len(e.Watched) == 0 {
+		return fmt.Sprintf("canary: none of %s could be run", plural(e.Unmade, "task"))
+	}
+	failed := 0
+	var first *Watched
+	for i := range e.Watched {
+		if w := &e.Watched[i]; !w.Succeeded() {
+			if failed++; first == nil {
+				first = w
+			}
+		}
+	}
+	if first == nil {
+		return fmt.Sprintf("canary: %d of %d could not be run", e.Unmade, e.Unmade+len(e.Watched))
+	}
+	words := fmt.Sprintf("canary: %d of %d did not succeed within %s: task %q of queue %q: %s",
+		failed, len(e.Watched), Span(e.Waited), first.Ref.ID, first.Ref.Queue, first.Fate.Words())
+	if first.Fate == FateFailed {
+		words += " (" + first.Task.LastErr + ")"
+	}
+	return words
+}
+
+// StoppedError says that a guard ended the run.
+type StoppedError struct{ Why string }
+
+func (e *StoppedError) Error() string { return "stopped: " + e.Why }
+
+// outlook keeps an eye on the tasks that a run has moved.
+type outlook struct {
+	*mover
+	open   []Moved // run by this run, with no end yet
+	failed int
+	looked time.Time
+}
+
+const (
+	// lookEvery is how often tasks that run again are looked at.
+	lookEvery = time.Second
+	// lookSize is how many are looked at together, those that were moved first.
+	lookSize = 200
+)
+
+// ran notes an item that was moved. A nil mover minds none.
+func (m *mover) ran(it *Applied) {
+	if m == nil || it.Outcome != journal.OutcomeDone || it.Step.Change != journal.ChangeRequeue {
+		return
+	}
+	a, ok := m.judged[it.Step.Ref()]
+	if !ok {
+		return
+	}
+	moved := Moved{Item: it.Item, Task: a.Task, Key: a.Key}
+	moved.Task.Payload = nil
+	m.out.open = append(m.out.open, moved)
+}
+
+// canary runs the first steps and waits until each has succeeded.
+func (e *execution) canary(ctx context.Context, steps []Step) error {
+	items, err := e.some(ctx, steps)
+	if err != nil {
+		return err
+	}
+	if e.moves == nil || e.plan.Moves.Action != ActionRun {
+		return nil
+	}
+	unmade := 0
+	for i := range items {
+		if items[i].Outcome != journal.OutcomeDone {
+			unmade++
+		}
+	}
+	canaries := e.moves.out.open
+	e.opt.Waits(fmt.Sprintf("waiting for %s", plural(len(canaries), "canary")))
+	defer e.opt.Waits("")
+	began := time.Now()
+	for {
+		watched, err := e.moves.run.fates(ctx, canaries)
+		if err != nil {
+			return err
+		}
+		done := e.tellCanaries(watched)
+		late := time.Since(began) >= e.opt.CanaryWait
+		switch {
+		case done == len(canaries) && unmade == 0:
+			e.moves.out.open = nil
+			return nil
+		case done == len(canaries), late, hopeless(watched):
+			return &CanaryError{Watched: watched, Unmade: unmade, Waited: time.Since(began)}
+		}
+		if err := sleepUntil(ctx, time.Now().Add(lookEvery/4)); err != nil {
+			return err
+		}
+	}
+}
+
+func (e *execution) tellCanaries(watched []Watched) (done int) {
+	for i := range watched {
+		watched[i].Canary = true
+		if watched[i].Succeeded() {
+			done++
+		}
+		e.opt.Watched(watched[i])
+	}
+	return done
+}
+
+// hopeless says that waiting changes nothing any more.
+func hopeless(watched []Watched) bool {
+	for i := range watched {
+		if f := watched[i].Fate; f == FateFailed || f == FateTwice {
+			return true
+		}
+	}
+	return false
+}
+
+// failures looks at tasks that were moved, now and then, and ends the run when
+// too many of them have failed again.
+func (e *execution) failures(ctx context.Context) error {
+	if e.moves == nil || e.opt.StopAfterFailures == 0 || time.Since(e.moves.out.looked) < lookEvery {
+		return nil
+	}
+	o := e.moves.out
+	o.looked = time.Now()
+	refs := make([]inspect.Ref, min(lookSize, len(o.open)))
+	for i := range refs {
+		refs[i] = o.open[i].Task.Ref
+	}
+	tasks, err := e.queue.Read(ctx, refs)
+	if err != nil {
+		return err
+	}
+	var open []Moved
+	for i, t := range tasks {
+		w := Watched{Ref: t.Ref, Item: o.open[i].Item, Task: t}
+		switch w.Fate = fateOf(o.open[i].Task, &w, false); w.Fate {
+		case FateWaiting:
+			open = append(open, o.open[i])
+		case FateFailed:
+			o.failed++
+			e.opt.Watched(w)
+		}
+	}
+	o.open = append(open, o.open[len(refs):]...)
+	if o.failed >= e.opt.StopAfterFailures {
+		return &StoppedError{fmt.Sprintf("%s of those that were run failed again", plural(o.failed, "task"))}
+	}
+	return nil
+}
