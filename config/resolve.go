@@ -152,6 +152,7 @@ func (r *resolver) journal(journal Journal, ledgers []Ledger, key string) Journa
 	if place := JournalFile(r.env); !journal.File.IsSet() && place != "" {
 		journal.File = byDefault(place)
 	}
+	journal.Redact = journal.Redact.Or(byDefault(false))
 	if journal.Ledger.IsSet() {
 		checkLedgerName(r.findings, journal.Ledger, key+".journal.ledger", ledgerNames(ledgers))
 	}

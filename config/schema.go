@@ -182,6 +182,9 @@ type Journal struct {
 	// Ledger and Table take a copy of the records; both or neither are set.
 	Ledger Setting[string] `yaml:"ledger"`
 	Table  Setting[string] `yaml:"table"`
+	// Redact hides payloads before they are written: the paths that no output
+	// shows, or all of each payload where there are none.
+	Redact Setting[bool] `yaml:"redact"`
 }
 
 // tables gives the sources a rule has, in the order mark, effect, inbox.

@@ -149,6 +149,7 @@ func TestEntriesListEveryValueWithItsSource(t *testing.T) {
 		"protected=false (default)",
 		"read_only=false (default)",
 		"journal.file=/home/op/.local/state/idemctl/journal.jsonl (default)",
+		"journal.redact=false (default)",
 		"flags.output=wide (IDEMCTL_OUTPUT)",
 	}
 	if !slices.Equal(got, want) {
