@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/user"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,11 +17,10 @@ import (
 // changeFlags say how changes are let through. Everything that changes anything
 // goes the same way: a plan, a question, a journal, and then the changes.
 type changeFlags struct {
-	all     bool
-	dryRun  bool
-	yes     bool
-	reason  string
-	journal string
+	all    bool
+	dryRun bool
+	yes    bool
+	reason string
 }
 
 func (c *changeFlags) add(cmd *cobra.Command) {
@@ -31,7 +28,7 @@ func (c *changeFlags) add(cmd *cobra.Command) {
 	f.BoolVar(&c.all, "all", false, "select everything in scope; needed where nothing narrows the selection")
 	f.BoolVar(&c.dryRun, "dry-run", false, "show the plan and change nothing")
 	f.BoolVarP(&c.yes, "yes", "y", false, "do not ask; without it and without a terminal nothing is changed")
-	f.StringVar(&c.journal, "journal", "", "journal `FILE` (default $XDG_STATE_HOME/idemctl/journal.jsonl)")
+	journalFlag(cmd)
 }
 
 // allowed refuses changes where the context does.
@@ -82,15 +79,11 @@ func (c *changeFlags) carryOut(ctx context.Context, p *program, l *look, plan *r
 		}
 		return nil
 	}
-	path, err := c.path()
+	problem, err := c.apply(ctx, p, l, plan, command, out)
 	if err != nil {
 		return err
 	}
-	problem, err := c.apply(ctx, p, l, plan, path, command, out)
-	if err != nil {
-		return err
-	}
-	if err := out.Close(true, path, problem); err != nil {
+	if err := out.Close(true, l.settings.Context.Journal.File.Value, problem); err != nil {
 		return fmt.Errorf("writing results: %w", err)
 	}
 	switch {
@@ -105,41 +98,16 @@ func (c *changeFlags) carryOut(ctx context.Context, p *program, l *look, plan *r
 	return nil
 }
 
-func (c *changeFlags) path() (string, error) {
-	if c.journal != "" {
-		return c.journal, nil
-	}
-	path, err := journal.DefaultPath()
-	if err != nil {
-		return "", &usageError{err: err, hint: "--journal FILE"}
-	}
-	return path, nil
-}
-
 // apply opens the journal and makes the changes. The problem is what ended the
 // run early; the error that nothing was begun.
-func (c *changeFlags) apply(ctx context.Context, p *program, l *look, plan *reconcile.Plan, path, command string, out *render.Changes) (problem, err error) {
-	host, _ := os.Hostname()
-	j, err := journal.Open(ctx, path, journal.Options{
-		Operator: operator(), Host: host, Command: command, Wait: journal.DefaultWait,
-	})
+func (c *changeFlags) apply(ctx context.Context, p *program, l *look, plan *reconcile.Plan, command string, out *render.Changes) (problem, err error) {
+	j, err := p.openJournal(ctx, l.settings, command)
 	if err != nil {
-		return nil, &usageError{err: err, hint: "nothing was changed: without a journal there is no change (--journal FILE)"}
+		return nil, err
 	}
 	defer func() { err = errors.Join(err, j.Close()) }()
-	if torn := j.Torn(); torn != nil {
-		p.log.warnf("%v", torn)
-	}
 	run := journal.Run{Context: l.settings.Context.Name.Value, Command: command, Reason: c.reason}
-	return l.auditor.Apply(ctx, l.queue, j, run, *plan, reconcile.Application{Tell: out.Applied}), nil
-}
-
-// operator is who changes things, for the journal.
-func operator() string {
-	if u, err := user.Current(); err == nil && u.Username != "" {
-		return u.Username
-	}
-	return os.Getenv("USER")
+	return l.auditor.Apply(ctx, l.queue, j.Journal, run, *plan, reconcile.Application{Tell: out.Applied}), nil
 }
 
 // agree asks. A protected context wants its name, which --yes does not give.
