@@ -5,13 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/idemctl/idemctl/cmd/idemctl/internal/render"
 	"github.com/idemctl/idemctl/reconcile"
-	"github.com/idemctl/idemctl/reconcile/journal"
 )
 
 // changeFlags say how changes are let through. Everything that changes anything
@@ -24,8 +24,13 @@ type changeFlags struct {
 }
 
 func (c *changeFlags) add(cmd *cobra.Command) {
+	cmd.Flags().BoolVar(&c.all, "all", false, "select everything in scope; needed where nothing narrows the selection")
+	c.addApply(cmd)
+}
+
+// addApply adds the flags of a change that selects nothing.
+func (c *changeFlags) addApply(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.BoolVar(&c.all, "all", false, "select everything in scope; needed where nothing narrows the selection")
 	f.BoolVar(&c.dryRun, "dry-run", false, "show the plan and change nothing")
 	f.BoolVarP(&c.yes, "yes", "y", false, "do not ask; without it and without a terminal nothing is changed")
 	journalFlag(cmd)
@@ -56,62 +61,18 @@ func (c *changeFlags) selected(narrowed bool) error {
 
 // carryOut shows the plan, asks, applies, and shows what came of it.
 func (c *changeFlags) carryOut(ctx context.Context, p *program, l *look, plan *reconcile.Plan, command, verb string) error {
-	out, err := render.NewChanges(p.out, l.page, plan)
-	if err != nil {
-		return usagef("--output: %w", err)
-	}
-	if err := out.Plan(); err != nil {
-		return fmt.Errorf("writing results: %w", err)
-	}
-	run := plan.Runnable()
-	agreed := false
-	if run > 0 && !c.dryRun {
-		if agreed, err = c.agree(p, l.session, fmt.Sprintf("%s %d, hold %d?", verb, run, len(plan.Steps)-run)); err != nil {
-			return err
-		}
-	}
-	if !agreed {
-		if err := out.Close(false, "", nil); err != nil {
-			return fmt.Errorf("writing results: %w", err)
-		}
-		if c.yes && !c.dryRun && run < len(plan.Steps) {
-			return outcome(exitFindings) // all of it is held
-		}
-		return nil
-	}
-	problem, err := c.apply(ctx, p, l, plan, command, out)
-	if err != nil {
-		return err
-	}
-	if err := out.Close(true, l.settings.Context.Journal.File.Value, problem); err != nil {
-		return fmt.Errorf("writing results: %w", err)
-	}
-	switch {
-	case errors.Is(problem, context.Canceled), errors.Is(problem, context.DeadlineExceeded):
-		return outcome(exitIncomplete) // what was concluded was printed
-	case problem != nil:
-		return problem
-	}
-	if !out.Clean() {
-		return outcome(exitFindings)
-	}
-	return nil
-}
-
-// apply opens the journal and makes the changes. The problem is what ended the
-// run early; the error that nothing was begun.
-func (c *changeFlags) apply(ctx context.Context, p *program, l *look, plan *reconcile.Plan, command string, out *render.Changes) (problem, err error) {
-	j, err := p.openJournal(ctx, l.settings, command)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, j.Close()) }()
-	run := journal.Run{Context: l.settings.Context.Name.Value, Command: command, Reason: c.reason}
-	return l.auditor.Apply(ctx, l.queue, j.Journal, run, *plan, reconcile.Application{Tell: out.Applied}), nil
+	m := &moving{program: p, look: l, change: c, plan: plan, command: command, verb: verb}
+	return m.carryOut(ctx)
 }
 
 // agree asks. A protected context wants its name, which --yes does not give.
 func (c *changeFlags) agree(p *program, s *session, question string) (bool, error) {
+	return c.agreeTo(p, s, question, 0)
+}
+
+// agreeTo is agree, but where count is not 0 that number has to be typed instead
+// of yes.
+func (c *changeFlags) agreeTo(p *program, s *session, question string, count int) (bool, error) {
 	context := s.settings.Context
 	name := context.Name.Value
 	switch {
@@ -127,6 +88,8 @@ func (c *changeFlags) agree(p *program, s *session, question string) (bool, erro
 	case !p.inTerminal:
 		p.log.warnf("nothing was changed: this is no terminal, and --yes was not given")
 		return false, nil
+	case count != 0:
+		question += fmt.Sprintf(" That is every archived task: type how many (%d) to go on:", count)
 	default:
 		question += " [y/N]"
 	}
@@ -138,6 +101,9 @@ func (c *changeFlags) agree(p *program, s *session, question string) (bool, erro
 	typed := strings.TrimSpace(line)
 	if context.Protected.Value {
 		return typed == name, nil
+	}
+	if count != 0 {
+		return strings.ReplaceAll(typed, ",", "") == strconv.Itoa(count), nil
 	}
 	return strings.EqualFold(typed, "y") || strings.EqualFold(typed, "yes"), nil
 }

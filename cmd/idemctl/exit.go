@@ -11,6 +11,7 @@ import (
 	"github.com/idemctl/idemctl/config"
 	"github.com/idemctl/idemctl/inspect"
 	"github.com/idemctl/idemctl/reconcile"
+	"github.com/idemctl/idemctl/reconcile/planfile"
 )
 
 // The exit codes are a contract; this file alone maps errors to them.
@@ -61,6 +62,7 @@ func exitCode(err error) int {
 		redis   *inspect.Error
 		ledger  *reconcile.LedgerError
 		write   *writeError
+		plan    *planfile.Error
 	)
 	switch {
 	case err == nil:
@@ -69,7 +71,7 @@ func exitCode(err error) int {
 		return exitIncomplete
 	case errors.As(err, &end):
 		return int(end)
-	case errors.As(err, &usage), errors.As(err, &one), errors.As(err, &several),
+	case errors.As(err, &usage), errors.As(err, &one), errors.As(err, &several), errors.As(err, &plan),
 		errors.As(err, &queue), errors.As(err, &rule), errors.As(err, &task):
 		return exitUsage
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
@@ -132,6 +134,7 @@ func hints(err error) []string {
 		queue   *reconcile.QueueError
 		redis   *inspect.Error
 		ledger  *reconcile.LedgerError
+		plan    *planfile.Error
 		out     []string
 	)
 	add := func(hint string) {
@@ -142,6 +145,8 @@ func hints(err error) []string {
 	switch {
 	case errors.As(err, &usage):
 		add(usage.hint)
+	case errors.As(err, &plan):
+		add(plan.Hint)
 	case errors.As(err, &several):
 		for _, e := range several {
 			add(e.Hint)

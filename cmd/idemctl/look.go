@@ -26,6 +26,22 @@ func (p *program) look(ctx context.Context, cmd *cobra.Command, out *outputFlags
 	if err != nil {
 		return ctx, nil, err
 	}
+	return p.lookBy(ctx, cmd, out, s, reconcile.Options{Scope: scope})
+}
+
+// join is look for what rests on effects: without a ledger or a rule there is
+// nothing to say.
+func (p *program) join(ctx context.Context, cmd *cobra.Command, out *outputFlags, o reconcile.Options) (context.Context, *look, error) {
+	s, err := p.openSession(ctx, cmd, true)
+	if err != nil {
+		return ctx, nil, err
+	}
+	return p.lookBy(ctx, cmd, out, s, o)
+}
+
+// lookBy takes the session over.
+func (p *program) lookBy(ctx context.Context, cmd *cobra.Command, out *outputFlags, s *session, o reconcile.Options) (context.Context, *look, error) {
+	var err error
 	l := &look{session: s, release: func() {}}
 	if l.page, err = out.options(p, s.settings); err != nil {
 		l.end()
@@ -36,7 +52,7 @@ func (p *program) look(ctx context.Context, cmd *cobra.Command, out *outputFlags
 		l.end()
 		return ctx, nil, err
 	}
-	if l.auditor, err = s.auditor(p.load(cmd, reconcile.Options{Scope: scope})); err != nil {
+	if l.auditor, err = s.auditor(p.load(cmd, o)); err != nil {
 		l.end()
 		return ctx, nil, err
 	}

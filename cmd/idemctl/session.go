@@ -38,10 +38,15 @@ func connectionFlags(cmd *cobra.Command) {
 
 // loadFlags bound what is asked of Redis and the ledgers.
 func loadFlags(cmd *cobra.Command) {
+	pageFlags(cmd)
+	cmd.Flags().Float64("rate", 0, "most tasks a second to read (0: no limit)")
+}
+
+// pageFlags are loadFlags for commands whose --rate is that of changes.
+func pageFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.Int("page-size", 0, "tasks a page (0: adapt, at most 500)")
 	f.Int("concurrency", 4, "ledger lookups in flight")
-	f.Float64("rate", 0, "most tasks a second to read (0: no limit)")
 }
 
 // settings settles every value by precedence, and hands the flags that the

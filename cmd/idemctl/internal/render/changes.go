@@ -19,7 +19,9 @@ type changesJSON struct {
 	// Problem says why not every step was tried; null when all were.
 	Problem *string        `json:"problem"`
 	Journal *string        `json:"journal"` // the file, once applied
+	Run     *string        `json:"run"`     // its name in the journal, once applied
 	Counts  map[string]int `json:"counts"`  // planned and held, or outcomes and held
+	Held    map[string]int `json:"held"`    // archived tasks that are held, by reason
 }
 
 type changesDocumentJSON struct {
@@ -40,7 +42,9 @@ type stepJSON struct {
 	State     *string `json:"state"`
 	Status    *string `json:"status"`
 	Target    *string `json:"target"` // a lock's key or a group
-	Hold      *string `json:"hold"`   // why it is held
+	Key       *string `json:"key"`    // of the work
+	Reason    *string `json:"reason"` // the code of why an archived task is held
+	Hold      *string `json:"hold"`   // why it is held, in words
 	Forced    bool    `json:"forced"`
 	Outcome   *string `json:"outcome"` // null until it was tried: done, refused, failed or unknown
 	Found     *string `json:"found"`   // why nothing was changed
@@ -52,7 +56,7 @@ func shapeStep(s *reconcile.Step, a *reconcile.Applied) stepJSON {
 	j := stepJSON{
 		Change: text(s.Change), Action: "apply", Words: s.Words(), Code: string(f.Code),
 		Queue: f.Task.Queue, TaskID: text(f.Task.ID), TaskIDHex: hexOf(f.Task.ID), Type: text(f.Task.Type),
-		State: stateOrNull(f), Target: text(s.Target), Hold: text(s.Hold), Forced: s.Forced,
+		State: stateOrNull(f), Target: text(s.Target), Key: text(f.Key), Reason: text(s.Reason), Hold: text(s.Hold), Forced: s.Forced,
 	}
 	if f.OfEffect() {
 		j.Status = text(f.Status.String())
@@ -74,6 +78,15 @@ type Changes struct {
 	base
 	plan    *reconcile.Plan
 	applied []reconcile.Applied
+	watched []reconcile.Watched // as they were seen last
+}
+
+// Carried is what became of a plan that was carried out.
+type Carried struct {
+	Journal string // the file
+	Run     string // its name in the journal
+	// Problem says why not every step was tried; nil when all were.
+	Problem error
 }
 
 // NewChanges prepares the output of a plan in FormatTable, FormatJSON or
@@ -94,6 +107,10 @@ func (c *Changes) Plan() error {
 	}
 	p := newPage(c.w, c.opt)
 	run := c.plan.Runnable()
+	if c.plan.Moves != nil && len(c.plan.Steps) > 0 {
+		p.movesPlan(c.plan, c.opt)
+		return p.flush()
+	}
 	if len(c.plan.Steps) == 0 {
 		p.verdict([]verdict{{text: "Nothing to change."}})
 		return p.flush()
@@ -152,15 +169,26 @@ func (c *Changes) Applied(a reconcile.Applied) {
 	c.applied = append(c.applied, a)
 }
 
-// Close writes what came of the whole. With applied false the plan was not
-// carried out.
-func (c *Changes) Close(applied bool, path string, problem error) error {
-	summary := changesJSON{Schema: SchemaChanges, Applied: applied, Counts: c.counts(applied)}
-	if problem != nil {
-		summary.Problem = text(problem.Error())
+// Watched takes what became of a task that the run keeps an eye on.
+func (c *Changes) Watched(w reconcile.Watched) {
+	for i := range c.watched {
+		if c.watched[i].Ref == w.Ref {
+			c.watched[i] = w
+			return
+		}
 	}
+	c.watched = append(c.watched, w)
+}
+
+// Close writes what came of the whole: nil for a plan that was not carried out.
+func (c *Changes) Close(done *Carried) error {
+	applied := done != nil
+	summary := changesJSON{Schema: SchemaChanges, Applied: applied, Counts: c.counts(applied), Held: heldByReason(c.plan)}
 	if applied {
-		summary.Journal = text(path)
+		summary.Journal, summary.Run = text(done.Journal), text(done.Run)
+		if done.Problem != nil {
+			summary.Problem = text(done.Problem.Error())
+		}
 	}
 	switch c.opt.Format {
 	case FormatJSON:
@@ -182,15 +210,15 @@ func (c *Changes) Close(applied bool, path string, problem error) error {
 		summary.Summary = true
 		return writeLine(c.w, summary)
 	}
-	if !applied {
-		if c.plan.Runnable() == 0 {
-			return nil
-		}
-		p := newPage(c.w, c.opt)
-		p.text("Nothing was changed.", "")
-		return p.flush()
+	if applied {
+		return c.outcomes(done)
 	}
-	return c.outcomes(path, problem)
+	if c.plan.Runnable() == 0 {
+		return nil
+	}
+	p := newPage(c.w, c.opt)
+	p.text("Nothing was changed.", "")
+	return p.flush()
 }
 
 func problemWords(err error) string {
@@ -252,22 +280,29 @@ func (c *Changes) counts(applied bool) map[string]int {
 	return counts
 }
 
+// mostExceptions is how many exceptions an outcome names on a terminal.
+const mostExceptions = 20
+
 // outcomes tells a person what came of it: the exceptions by name, the rest by
 // number.
-func (c *Changes) outcomes(path string, problem error) error {
+func (c *Changes) outcomes(done *Carried) error {
 	p := newPage(c.w, c.opt)
+	named, limit := 0, c.opt.limited(mostExceptions)
 	for i := range c.applied {
 		a := &c.applied[i]
-		if a.Outcome == journal.OutcomeDone || a.Unbegun {
+		if a.Unbegun || a.Outcome == journal.OutcomeDone && a.Found == "" {
 			continue
 		}
-		why := Visible(a.Found)
-		if a.Err != nil {
-			why = Visible(a.Err.Error())
+		if named++; limit >= 0 && named > limit {
+			continue
 		}
 		p.hang(p.with(sgrYellow, "!")+" ", "  ", stepSubject(&a.Step), sgrBold)
-		p.hang("  ", "  ", outcomeWords(a.Outcome)+why+".", "")
+		p.hang("  ", "  ", outcomeWords(a)+".", "")
 	}
+	if limit >= 0 && named > limit {
+		p.text(plural(named-limit, "more", "more")+" like these; --limit -1 or the journal names them", sgrDim)
+	}
+	p.canaries(c.watched)
 	counts := c.counts(true)
 	var words []string
 	for _, name := range []string{"done", "refused", "failed", "unknown", "not begun", "held"} {
@@ -279,21 +314,29 @@ func (c *Changes) outcomes(path string, problem error) error {
 		words = append(words, "nothing was tried")
 	}
 	p.text("Changes: "+strings.Join(words, ", ")+".", sgrBold)
-	p.text("journal: "+Visible(path), sgrDim)
-	if problem != nil {
-		p.text("It ended early: "+Visible(problemWords(problem))+".", "")
+	if done.Problem != nil {
+		p.text("It ended early: "+Visible(problemWords(done.Problem))+".", "")
 	}
+	p.text("journal: "+Visible(done.Journal)+", run "+done.Run, sgrDim)
+	p.afterwards(c.plan, counts, done)
 	return p.flush()
 }
 
-func outcomeWords(o journal.Outcome) string {
-	switch o {
-	case journal.OutcomeRefused:
-		return "not changed: "
-	case journal.OutcomeFailed:
-		return "failed: "
+func outcomeWords(a *reconcile.Applied) string {
+	why := Visible(a.Found)
+	if a.Err != nil {
+		why = Visible(a.Err.Error())
 	}
-	return "the answer was lost, so that it may have been changed or not: "
+	switch a.Outcome {
+	case journal.OutcomeDone:
+		return "done, but " + why
+	case journal.OutcomeRefused:
+		return "not changed: " + why
+	case journal.OutcomeFailed:
+		return "failed: " + why
+	case journal.OutcomeUnknown:
+	}
+	return "the answer was lost, so that it may have been changed or not: " + why + " (" + Visible(a.Found) + ")"
 }
 
 // Clean says whether every step was made: none held, refused, failed or unknown.

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/idemctl/idemctl/cmd/idemctl/internal/render"
+	"github.com/idemctl/idemctl/reconcile"
+	"github.com/idemctl/idemctl/reconcile/journal"
+	"github.com/idemctl/idemctl/reconcile/planfile"
+)
+
+// moving is a plan on its way: everything that changes anything goes through it.
+// The plan is shown, somebody agrees, the journal is opened, and the changes are
+// made.
+type moving struct {
+	*program
+	look    *look
+	change  *changeFlags
+	plan    *reconcile.Plan
+	how     reconcile.Application
+	verb    string // for the question
+	command string // for the journal, without secrets
+	digest  string // of the plan file; "" where there is none
+	// counted says that everything was selected, so that the number of tasks is to
+	// be typed; count is that number, for who is not asked (0: none was given).
+	counted bool
+	count   int
+}
+
+// carryOut shows the plan, asks, applies, and shows what came of it.
+func (m *moving) carryOut(ctx context.Context) error {
+	out, err := render.NewChanges(m.out, m.look.page, m.plan)
+	if err != nil {
+		return usagef("--output: %w", err)
+	}
+	if err := out.Plan(); err != nil {
+		return fmt.Errorf("writing results: %w", err)
+	}
+	agreed, err := m.agreed()
+	if err != nil {
+		return err
+	}
+	if !agreed {
+		return m.leave(out)
+	}
+	run := journal.Run{
+		ID: journal.NewRunID(m.now()), Context: m.look.settings.Context.Name.Value,
+		Command: m.command, Reason: m.change.reason, PlanDigest: m.digest,
+	}
+	problem, err := m.apply(ctx, run, out)
+	if err != nil {
+		return err
+	}
+	done := render.Carried{Journal: m.look.settings.Context.Journal.File.Value, Run: run.ID, Problem: problem}
+	if err := out.Close(&done); err != nil {
+		return fmt.Errorf("writing results: %w", err)
+	}
+	return ended(problem, out.Clean())
+}
+
+// agreed says whether the plan is to be carried out.
+func (m *moving) agreed() (bool, error) {
+	run := m.plan.Runnable()
+	if run == 0 || m.change.dryRun {
+		return false, nil
+	}
+	count := 0
+	if m.counted {
+		if count = run; m.change.yes && m.count != run {
+			return false, m.miscounted(run)
+		}
+	}
+	return m.change.agreeTo(m.program, m.look.session, fmt.Sprintf("%s %d, hold %d?", m.verb, run, len(m.plan.Steps)-run), count)
+}
+
+func (m *moving) miscounted(run int) error {
+	err := fmt.Errorf("--all with --yes needs --count, and the plan would %s %d", m.verb, run)
+	if m.count != 0 {
+		err = fmt.Errorf("--count %d: the plan would %s %d", m.count, m.verb, run)
+	}
+	return &usageError{err: err, hint: "nothing was changed; --dry-run shows the plan"}
+}
+
+// leave ends a plan that is not carried out.
+func (m *moving) leave(out *render.Changes) error {
+	if err := out.Close(nil); err != nil {
+		return fmt.Errorf("writing results: %w", err)
+	}
+	if m.change.yes && !m.change.dryRun && m.plan.Runnable() < len(m.plan.Steps) {
+		return outcome(exitFindings) // all of it is held
+	}
+	return nil
+}
+
+// apply opens the journal and makes the changes. The problem is what ended the
+// run early; the error that nothing was begun.
+func (m *moving) apply(ctx context.Context, run journal.Run, out *render.Changes) (problem, err error) {
+	j, err := m.openJournal(ctx, m.look.settings, m.command)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, j.Close()) }()
+	if m.digest == "" && m.plan.Moves != nil {
+		file, err := m.file(ctx, time.Hour)
+		if err != nil {
+			return nil, err
+		}
+		run.PlanDigest = file.Digest
+	}
+	bar := m.newMoveProgress(m.plan.Runnable())
+	defer bar.done()
+	how := m.how
+	how.Tell = func(a reconcile.Applied) {
+		bar.clear()
+		out.Applied(a)
+		bar.applied(a)
+	}
+	how.Waits, how.Watched = bar.waits, func(w reconcile.Watched) { out.Watched(w) }
+	return m.look.auditor.Apply(ctx, m.look.queue, j.Journal, run, *m.plan, how), nil
+}
+
+// ended is the exit code of a plan that was carried out.
+func ended(problem error, clean bool) error {
+	var canary *reconcile.CanaryError
+	var stopped *reconcile.StoppedError
+	switch {
+	case errors.Is(problem, context.Canceled), errors.Is(problem, context.DeadlineExceeded):
+		return outcome(exitIncomplete) // what was concluded was printed
+	case errors.As(problem, &canary), errors.As(problem, &stopped):
+		return outcome(exitFindings)
+	case problem != nil:
+		return problem
+	case !clean:
+		return outcome(exitFindings)
+	}
+	return nil
+}
+
+// writePlan writes the plan to a file instead of carrying it out.
+func (m *moving) writePlan(ctx context.Context, path string, expiry time.Duration) error {
+	out, err := render.NewChanges(m.out, m.look.page, m.plan)
+	if err != nil {
+		return usagef("--output: %w", err)
+	}
+	file, err := m.file(ctx, expiry)
+	if err != nil {
+		return err
+	}
+	if err := file.Write(path); err != nil {
+		return err
+	}
+	if err := out.Plan(); err != nil {
+		return fmt.Errorf("writing results: %w", err)
+	}
+	if err := out.Close(nil); err != nil {
+		return fmt.Errorf("writing results: %w", err)
+	}
+	m.log.warnf("plan written to %s, to be applied before %s: idemctl apply %s",
+		path, file.ExpiresAt.Format(time.RFC3339), reconcile.ShellQuote(path))
+	return nil
+}
+
+// file is the plan as a file.
+func (m *moving) file(ctx context.Context, expiry time.Duration) (*planfile.File, error) {
+	identity, err := m.look.queue.Identity(ctx)
+	if err != nil {
+		return nil, err
+	}
+	host, _ := os.Hostname()
+	return planfile.New(m.plan, planfile.Origin{
+		Operator: operator(), Host: host, Context: m.look.settings.Context.Name.Value, Command: m.command,
+		Redis: identity, Ledgers: plannedLedgers(m.look), Expiry: expiry,
+	})
+}
