@@ -11,14 +11,15 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestRewritePayloadChangesTwoFieldsAndNoOther(t *testing.T) {
+func TestRewritePayloadChangesItsFieldsAndNoOther(t *testing.T) {
 	desc := taskMessage(t)
 	payload := func([]byte) []byte { return []byte(`{"hidden":true}`) }
 	lastErr := func([]byte) []byte { return []byte("hidden") }
+	header := func(name, value string) string { return name + "=" + value }
 	rapid.Check(t, func(rt *rapid.T) {
 		msg := messages().Draw(rt, "message")
 		kept := bytes.Clone(msg)
-		got, err := RewritePayload(msg, payload, lastErr)
+		got, err := RewritePayload(msg, Rewriting{payload, lastErr, header})
 		if err != nil {
 			rt.Fatalf("rewriting %x: %v", msg, err)
 		}
@@ -39,6 +40,11 @@ func TestRewritePayloadChangesTwoFieldsAndNoOther(t *testing.T) {
 		if want.LastErr != "" {
 			want.LastErr = string(lastErr(nil))
 		}
+		for name, value := range want.Headers {
+			if value != "" {
+				want.Headers[name] = header(name, value)
+			}
+		}
 		if !sameMessage(want, read) {
 			rt.Errorf("\n%+v, want\n%+v", read, want)
 		}
@@ -46,7 +52,7 @@ func TestRewritePayloadChangesTwoFieldsAndNoOther(t *testing.T) {
 			var fields []string
 			for len(msg) > 0 {
 				number, kind, size := protowire.ConsumeField(msg)
-				if kind != protowire.BytesType || number != fieldPayload && number != fieldErrorMsg {
+				if kind != protowire.BytesType || number != fieldPayload && number != fieldErrorMsg && number != fieldHeaders {
 					fields = append(fields, fmt.Sprintf("%x", msg[:size]))
 				}
 				msg = msg[size:]
@@ -68,11 +74,11 @@ func TestRewritePayloadLeavesNoEarlierPayloadBehind(t *testing.T) {
 		msg = protowire.AppendBytes(protowire.AppendTag(msg, fieldErrorMsg, protowire.BytesType), []byte("card "+secret))
 	}
 	hide := func([]byte) []byte { return []byte("x") }
-	got, err := RewritePayload(msg, hide, hide)
+	got, err := RewritePayload(msg, Rewriting{Payload: hide, LastErr: hide})
 	if err != nil || bytes.Contains(got, []byte("4111")) {
 		t.Errorf("%q, %v", got, err)
 	}
-	got, err = RewritePayload(msg, nil, nil)
+	got, err = RewritePayload(msg, Rewriting{})
 	if err != nil || !bytes.Equal(got, msg) {
 		t.Errorf("without functions %q became %q, %v", msg, got, err)
 	}
@@ -80,7 +86,7 @@ func TestRewritePayloadLeavesNoEarlierPayloadBehind(t *testing.T) {
 
 func TestRewritePayloadRefusesWhatIsNoMessage(t *testing.T) {
 	for _, msg := range []string{"", "\xff", "\x12\x05ab", "\x0a\x01\xff"} {
-		if got, err := RewritePayload([]byte(msg), nil, nil); err == nil {
+		if got, err := RewritePayload([]byte(msg), Rewriting{}); err == nil {
 			t.Errorf("%q became %q", msg, got)
 		}
 		if task, err := DecodeMessage(Ref{Queue: "q", ID: "i"}, []byte(msg)); err == nil || errors.Unwrap(err) != nil || task.Defect != DefectUndecodable || task.Ref.ID != "i" {

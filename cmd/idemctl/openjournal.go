@@ -104,7 +104,7 @@ func journalRedaction(set *config.Settings) (func(*journal.TaskImage), error) {
 	for _, path := range set.Context.Redact {
 		paths = append(paths, path.Value)
 	}
-	hide, err := render.Hider(paths)
+	hide, err := render.NewHider(paths)
 	if err != nil {
 		return nil, usagef("journal.redact: %w", err)
 	}

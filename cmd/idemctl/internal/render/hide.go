@@ -1,25 +1,31 @@
 package render
 
-import "bytes"
+import (
+	"bytes"
+	"encoding/json"
+)
 
-// Hider returns what hides payload fields for good: in a record that is written,
-// where no output can show them later. It replaces the named fields of a JSON
-// object or array, and all of any other payload; without paths, all of every
-// payload. A payload in which no field is named is returned as it is. An error is
-// a path that cannot be read.
-func Hider(paths []string) (func(payload []byte) []byte, error) {
+// Hider hides payload fields for good: in a record that is written, where no
+// output can show them later.
+type Hider struct{ r redactor }
+
+// NewHider reads the paths of what to hide; without any it is all of every
+// payload. An error is a path that cannot be read.
+func NewHider(paths []string) (*Hider, error) {
 	r, err := newRedactor(paths)
 	if err != nil {
 		return nil, err
 	}
-	return r.hide, nil
+	return &Hider{r}, nil
 }
 
-func (r redactor) hide(payload []byte) []byte {
-	if !r.active() {
+// Payload replaces the named fields of a JSON object or array, and all of any
+// other payload. A payload in which no field is named is returned as it is.
+func (h *Hider) Payload(payload []byte) []byte {
+	if !h.r.active() {
 		return []byte(redacted)
 	}
-	hidden, err := r.apply(payload)
+	hidden, err := h.r.apply(payload)
 	if err != nil || !isContainer(hidden) {
 		return []byte(redacted)
 	}
@@ -27,6 +33,17 @@ func (r redactor) hide(payload []byte) []byte {
 		return payload
 	}
 	return hidden
+}
+
+// Header replaces the value of a header that a path names, with or without a
+// leading headers.
+func (h *Hider) Header(name, value string) string {
+	var shown map[string]string
+	hidden := h.r.headers(map[string]string{name: value})
+	if err := json.Unmarshal(hidden, &shown); err != nil || len(shown) != 1 {
+		return redacted // hidden as a whole, or nobody can say
+	}
+	return shown[name]
 }
 
 // Hidden stands where something was hidden.
