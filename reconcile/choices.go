@@ -146,7 +146,31 @@ func rerun(d *Dossier) Choice {
 	default:
 		c.Outcome = budget + "; its effect may be repeated: nobody can say"
 	}
+	a := d.archived()
+	if action, reason := DecideRequeue(a); a.Task.State == inspect.StateArchived {
+		c.decided("requeue", a, action == ActionRun, reason)
+	}
 	return c
+}
+
+// archived is the task as a plan would decide on it.
+func (d *Dossier) archived() Archived {
+	return Archived{
+		Task: d.Task, Rule: d.Rule, Key: d.Key, KeyProblem: d.KeyProblem, Verdict: d.Verdict, Readings: d.Readings, Lock: d.Lock,
+		Shared: d.found(CodeIDShared), Now: d.ConfirmedAt, StaleAfter: longestBefore(d.Task, d.Rule, d.ConfirmedAt),
+		Twin: d.Lock != nil && d.Lock.State == LockTaken && d.Lock.OwnerState.Live(),
+	}
+}
+
+// decided adds what the command would do with the task.
+func (c *Choice) decided(command string, a Archived, does bool, reason HoldReason) {
+	if line := moveCommand(command, a.Task.Ref); does && line != "" {
+		c.Outcome += " (" + line + ")"
+		return
+	}
+	if !does {
+		c.Outcome += "; " + command + " holds it: " + a.hold(reason)
+	}
 }
 
 func remove(d *Dossier) Choice {
@@ -158,6 +182,11 @@ func remove(d *Dossier) Choice {
 	if v.Status == StatusApplied && !v.Has(CodeMismatch) && !v.Has(CodeStaleMark) && !v.Has(CodeDuplicated) {
 		c.Outcome += "; its effect is applied, so that nothing is lost"
 		c.Safe = true
+		a := d.archived()
+		if action, reason := DecideResolve(a); a.Task.State == inspect.StateArchived {
+			c.decided("resolve", a, action == ActionResolve, reason)
+			c.Safe = action == ActionResolve
+		}
 		return c
 	}
 	if v.Has(CodeDuplicated) {

@@ -161,6 +161,17 @@ func (f *Finding) Action() string {
 			return ""
 		}
 		return "idemctl locks release --key " + ShellQuote(f.Lock.Key)
+	case CodeLost, CodeRerunnable, CodeParked:
+		return f.move("requeue")
+	case CodeAppliedArchived:
+		return f.move("resolve")
+	case CodeLockBlocks, CodeIDBlocked, CodeRetryDuplicate:
+		if f.Task.State == inspect.StateArchived && f.Status == StatusApplied {
+			return f.move("resolve")
+		}
+		if f.Task.State == inspect.StateArchived && f.Status == StatusNotApplied {
+			return f.move("requeue")
+		}
 	}
 	switch f.Code.Family() {
 	case "integrity":
@@ -182,6 +193,26 @@ func (f *Finding) explain() string {
 		words += "-- " // what follows is no flag
 	}
 	return words + ShellQuote(f.Task.Queue) + " " + ShellQuote(f.Task.ID)
+}
+
+// move is the command that moves the finding's archived task; "" where there is
+// none, or where no shell can pass its name on.
+func (f *Finding) move(command string) string { return moveCommand(command, f.Task.Ref) }
+
+func moveCommand(command string, ref inspect.Ref) string {
+	if ref.ID == "" || strings.ContainsRune(ref.Queue+ref.ID, 0) {
+		return ""
+	}
+	return "idemctl " + command + queueFlag(ref.Queue) + " --id=" + ShellQuote(ref.ID)
+}
+
+// queueFlag names one queue. The flag takes a list in CSV (RFC 4180), so a name
+// with a comma is quoted for that, and then for the shell.
+func queueFlag(queue string) string {
+	if strings.ContainsAny(queue, ",\"\r\n") {
+		queue = `"` + strings.ReplaceAll(queue, `"`, `""`) + `"`
+	}
+	return " --queue=" + ShellQuote(queue)
 }
 
 // at is the time of the effect, as an insertion; "" when no source says.

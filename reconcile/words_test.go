@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"bytes"
+	"encoding/csv"
 	"fmt"
 	"os"
 	"os/exec"
@@ -316,7 +317,7 @@ func TestActionsAreReadByBashAsTheOneTaskTheyName(t *testing.T) {
 			continue // a finding on no task
 		}
 		queue := hostile[(i*7+3)%len(hostile)]
-		f := Finding{Code: CodeLost, Task: inspect.Task{Ref: inspect.Ref{Queue: queue, ID: id}}}
+		f := Finding{Code: CodeInDoubt, Task: inspect.Task{Ref: inspect.Ref{Queue: queue, ID: id}}}
 		lines = append(lines, f.Action())
 		want = append(want, [2]string{queue, id})
 	}
@@ -334,6 +335,31 @@ func TestActionsAreReadByBashAsTheOneTaskTheyName(t *testing.T) {
 	}
 }
 
+// The flags of a move name one queue and one ID, whatever they are called. Queues
+// are given as a list in CSV.
+func TestMovesAreReadByBashAsTheOneTaskTheyName(t *testing.T) {
+	var lines []string
+	var want [][2]string
+	for i, id := range hostile {
+		if id == "" {
+			continue
+		}
+		queue := hostile[(i*5+2)%len(hostile)] + ",x"
+		f := Finding{Code: CodeLost, Task: inspect.Task{Ref: inspect.Ref{Queue: queue, ID: id}}}
+		lines = append(lines, f.Action())
+		want = append(want, [2]string{queue, id})
+	}
+	for i, words := range bashWords(t, "C.UTF-8", lines) {
+		if len(words) != 3 || words[0] != "requeue" {
+			t.Fatalf("%s\nis read as %q", lines[i], words)
+		}
+		queues, err := csv.NewReader(strings.NewReader(strings.TrimPrefix(words[1], "--queue="))).Read()
+		if err != nil || len(queues) != 1 || queues[0] != strings.ReplaceAll(want[i][0], "\r\n", "\n") || words[2] != "--id="+want[i][1] {
+			t.Errorf("%s\nis read as %q (%q, %v), want %q", lines[i], words, queues, err, want[i])
+		}
+	}
+}
+
 // An ID that begins with a dash would be read as a flag of idemctl's own, such
 // as another configuration.
 func TestActionsNeverOfferAQueuesTextAsAFlag(t *testing.T) {
@@ -344,7 +370,7 @@ func TestActionsNeverOfferAQueuesTextAsAFlag(t *testing.T) {
 		{Queue: "--", ID: "x"},
 		{Queue: "q", ID: "-"},
 	} {
-		f := Finding{Code: CodeLost, Task: inspect.Task{Ref: ref}}
+		f := Finding{Code: CodeInDoubt, Task: inspect.Task{Ref: ref}}
 		words := bashWords(t, "C", []string{f.Action()})[0]
 		end := slices.Index(words, "--")
 		if end != len(words)-3 {

@@ -98,7 +98,7 @@ func stateOr(s inspect.State, otherwise string) string {
 
 // repair is the command that mends what can be mended, or that shows more.
 func (f *Finding) repair() string {
-	queue := " --queue " + ShellQuote(f.Task.Queue)
+	queue := queueFlag(f.Task.Queue)
 	if strings.ContainsRune(f.Task.Queue+f.Task.ID+f.Task.Group, 0) {
 		return "" // no shell can pass a NUL on
 	}
@@ -106,7 +106,7 @@ func (f *Finding) repair() string {
 	case CodeGroupUnregistered:
 		return "idemctl integrity repair" + queue + " --kind group-unregistered"
 	case CodeArchiveFull, CodeArchiveExpiring:
-		return "idemctl tasks" + queue + " --state archived"
+		return "idemctl resolve" + queue
 	case CodeQueueUnserved:
 		return "idemctl doctor"
 	case CodeResidue:

@@ -48,6 +48,8 @@ type stage struct {
 //	lease QUEUE ID AGO   end a pending task's worker's lease
 //	damage KIND QUEUE ID as a crash leaves a task: ghost, unlease, dangle, corrupt, result
 //	inspector CALL QUEUE asynq's own deletion: delete-pending
+//	serve QUEUE          a worker that marks every task as done, until the script ends
+//	alter FILE OLD NEW   replace a text in a file
 //
 // and the variables REDIS (a URI) and LEDGER (a DSN).
 func TestScripts(t *testing.T) {
@@ -69,6 +71,7 @@ func TestScripts(t *testing.T) {
 			"settle": func(*testscript.TestScript, bool, []string) { time.Sleep(2100 * time.Millisecond) },
 			"lease":  endLease,
 			"damage": damage, "inspector": callInspector,
+			"serve": serve, "alter": alter,
 			"exits": exits,
 			"raw":   raw,
 		},
@@ -151,6 +154,31 @@ func callInspector(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	_, err := stageOf(ts).redis.Inspector().DeleteAllPendingTasks(args[1])
 	ts.Check(err)
+}
+
+// serve runs a worker that does each task once, by its row.
+func serve(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 1 {
+		ts.Fatalf("usage: serve QUEUE")
+	}
+	s := stageOf(ts)
+	stop := s.redis.Serve(map[string]int{args[0]: 1}, 4, func(_ context.Context, task *asynq.Task) error {
+		s.db.Exec(`INSERT INTO processed_tasks (task_id) VALUES ($1) ON CONFLICT DO NOTHING`, task.ResultWriter().TaskID())
+		return nil
+	})
+	ts.Defer(stop)
+}
+
+func alter(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 3 {
+		ts.Fatalf("usage: alter FILE OLD NEW")
+	}
+	file := ts.MkAbs(args[0])
+	text := ts.ReadFile(args[0])
+	if !strings.Contains(text, args[1]) {
+		ts.Fatalf("%s does not hold %q", args[0], args[1])
+	}
+	ts.Check(os.WriteFile(file, []byte(strings.ReplaceAll(text, args[1], args[2])), 0o600))
 }
 
 // exits runs idemctl and wants an exit code: exits CODE ARGS…
