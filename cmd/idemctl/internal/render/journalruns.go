@@ -233,7 +233,9 @@ func runsPage(w io.Writer, o Options, source *JournalSource, runs []journal.Summ
 			facts = append(facts, runState(s))
 		}
 		p.pieces("  ", facts, "")
-		p.hang("  ", "  ", Visible(s.Command), "")
+		if s.Command != "" {
+			p.hang("  ", "  ", Visible(s.Command), "")
+		}
 		if s.Reason != "" {
 			p.hang("  ", "  ", "because: "+Visible(s.Reason), "")
 		}
