@@ -39,6 +39,7 @@ func (p *program) runDemo(ctx context.Context, cmd *cobra.Command, args []string
 	if len(args) > 0 && args[0] == "demo" {
 		return usagef("demo cannot run itself")
 	}
+	options.Mended = len(args) > 0 && changesTasks(args[0])
 	lab, err := demo.Open(ctx, options)
 	if err != nil {
 		return err
@@ -54,12 +55,27 @@ func (p *program) runDemo(ctx context.Context, cmd *cobra.Command, args []string
 	if len(args) == 0 {
 		args = []string{"audit"}
 	}
-	line := append(p.sharedArgs(cmd), args...)
-	code := execute(ctx, line, p.streams, laboratory(p.env, lab.Config))
+	env := laboratory(p.env, lab.Config)
+	code := 0
+	if len(args) == 1 && args[0] == "requeue" {
+		code = p.tellRequeue(ctx, p.sharedArgs(cmd), env)
+	} else {
+		code = execute(ctx, append(p.sharedArgs(cmd), args...), p.streams, env)
+	}
 	if keep && ctx.Err() == nil {
 		p.keepDemo(ctx, lab)
 	}
 	return outcome(code)
+}
+
+// changesTasks says whether the command runs tasks again: the laboratory's
+// handlers have been mended by then.
+func changesTasks(command string) bool {
+	switch command {
+	case "requeue", "resolve", "apply", "journal", "tui", "browse":
+		return true
+	}
+	return false
 }
 
 // sharedArgs hands the shared flags that demo was given to the command it runs.

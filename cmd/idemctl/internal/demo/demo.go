@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
@@ -51,6 +52,7 @@ type Lab struct {
 	release    chan struct{} // closed when handlers that hang may end
 	clock      *clock
 	done       sync.WaitGroup // of the clock
+	mended     atomic.Bool    // the handlers do their work now
 }
 
 // Options say which laboratory. The zero value is the usual one.
@@ -58,6 +60,9 @@ type Options struct {
 	// FullArchive adds a queue whose archive is nearly full: 9,000 tasks, more
 	// than anybody wants to meet in every list.
 	FullArchive bool
+	// Mended has the handlers' bugs found in the morning: tasks that run again
+	// succeed.
+	Mended bool
 }
 
 // Open builds the laboratory and waits until the bad night is over: every task
@@ -178,5 +183,6 @@ func (l *Lab) play(ctx context.Context, o Options) error {
 	if err := night.morning(ctx, doomed); err != nil {
 		return err
 	}
+	l.mended.Store(o.Mended)
 	return l.scheduled(ctx)
 }

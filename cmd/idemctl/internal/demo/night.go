@@ -66,7 +66,13 @@ func (n *night) handle(ctx context.Context, t *asynq.Task) error {
 	n.mu.Lock()
 	i := n.byID[queue+" "+id]
 	n.mu.Unlock()
-	if i == nil || i.run == nil {
+	if i == nil {
+		return errors.New("no such incident")
+	}
+	if n.lab.mended.Load() {
+		return n.mended(ctx, i)
+	}
+	if i.run == nil {
 		return errors.New("no such incident")
 	}
 	defer n.back(ctx) // even if it panics

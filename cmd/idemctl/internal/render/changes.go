@@ -242,13 +242,21 @@ func (c *Changes) steps(applied bool) []stepJSON {
 	return append(steps, c.rest(applied)...)
 }
 
-// rest are the steps that were not tried: all, or only those held.
+// rest are the steps of which nothing was told: those held, and those that the
+// run, which goes by their order, did not come to.
 func (c *Changes) rest(applied bool) []stepJSON {
 	var steps []stepJSON
+	told := 0
+	if applied {
+		told = len(c.applied)
+	}
 	for i := range c.plan.Steps {
-		if s := &c.plan.Steps[i]; !applied || s.Hold != "" {
-			steps = append(steps, shapeStep(s, nil))
+		s := &c.plan.Steps[i]
+		if s.Hold == "" && told > 0 {
+			told--
+			continue
 		}
+		steps = append(steps, shapeStep(s, nil))
 	}
 	return steps
 }

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/idemctl/idemctl/config"
+	"github.com/idemctl/idemctl/reconcile"
+)
+
+// chapter is a command of a story, and what it is about.
+type chapter struct {
+	about string
+	line  []string
+}
+
+// requeueStory is what an operator does in the morning after a bad night.
+var requeueStory = []chapter{
+	{
+		"The handlers' bugs were found, and the fix is deployed. First, one task of the lost work alone.",
+		[]string{"requeue", "--code", "effect/lost", "--max", "1", "--yes"},
+	},
+	{
+		"It went well. Now the others, two of them as canaries.",
+		[]string{"requeue", "--queue", "payments", "--queue", "default", "--canary", "2", "--yes"},
+	},
+	{"Did they take effect, and only once?", []string{"journal", "verify", "last"}},
+	{
+		"What is done still blocks its IDs and locks. It can go.",
+		[]string{"resolve", "--code", "effect/applied-archived", "--yes"},
+	},
+	{"That was a mistake? Nothing is lost.", []string{"journal", "restore", "--run", "last", "--yes"}},
+	{"What happened, and who did it.", []string{"journal", "list"}},
+}
+
+// tellRequeue runs the story's commands, each as if it were typed.
+func (p *program) tellRequeue(ctx context.Context, shared []string, env config.Environment) int {
+	for i, c := range requeueStory {
+		if ctx.Err() != nil {
+			return exitIncomplete
+		}
+		words := make([]string, len(c.line))
+		for w := range c.line {
+			if words[w] = c.line[w]; !strings.HasPrefix(words[w], "--") {
+				words[w] = reconcile.ShellQuote(words[w])
+			}
+		}
+		if i > 0 {
+			fmt.Fprintln(p.out)
+		}
+		fmt.Fprintf(p.out, "# %s\n$ idemctl %s\n", c.about, strings.Join(words, " "))
+		code := execute(ctx, append(shared[:len(shared):len(shared)], c.line...), p.streams, env)
+		if code > exitFindings {
+			return code
+		}
+	}
+	return exitDone
+}
