@@ -143,7 +143,7 @@ those show a plan, ask, and keep a journal.`,
 	flags.StringVar(&p.shared.logFile, "log-file", "", "write the log to `FILE` instead of standard error")
 	flags.DurationVar(&p.shared.timeout, "timeout", 0, "stop after this time and say what is known, e.g. 30s (0: no limit)")
 	root.AddCommand(
-		newAudit(p), newTasks(p), newExplain(p), newLocks(p), newIntegrity(p), newRequeue(p), newResolve(p), newApply(p), newPayload(p), newTTLCalc(p), newLedger(p), newJournal(p), newDoctor(p), newConfig(p), newDemo(p), newVersion(p),
+		newAudit(p), newTasks(p), newExplain(p), newLocks(p), newIntegrity(p), newRequeue(p), newResolve(p), newApply(p), newPayload(p), newTTLCalc(p), newTUI(p), newLedger(p), newJournal(p), newDoctor(p), newConfig(p), newDemo(p), newVersion(p),
 	)
 	return root
 }

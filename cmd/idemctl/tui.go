@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os/exec"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/idemctl/idemctl/tui"
+)
+
+type tuiOptions struct {
+	*program
+	write   bool
+	mouse   bool
+	refresh time.Duration
+	journal string
+}
+
+func newTUI(p *program) *cobra.Command {
+	o := &tuiOptions{program: p}
+	cmd := &cobra.Command{
+		Use:     "tui",
+		Aliases: []string{"browse"},
+		Short:   "Browse queues, tasks, findings and locks; plan changes and watch them",
+		Long: `tui shows on one screen what the other commands print: the queues, what is wrong
+with them, every task with its effect, and the one task that is asked about. It
+reads only, unless --write is given and the context is not read-only; changes
+then go through a plan that is shown and confirmed by a typed word.
+
+? shows the keys of a screen, which are those of k9s, lazygit and asynq dash.
+Without arguments idemctl starts it on a terminal once a context is configured.`,
+		Example: `  idemctl tui
+  idemctl tui --context staging --write
+  idemctl demo tui`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), cmd) },
+	}
+	connectionFlags(cmd)
+	f := cmd.Flags()
+	f.BoolVar(&o.write, "write", false, "let changes be planned and applied (not where the context is read-only)")
+	f.DurationVar(&o.refresh, "refresh", tui.DefaultRefresh, "`TIME` after which what is shown is read again, at least 2s")
+	f.BoolVar(&o.mouse, "mouse", false, "scroll and select with the mouse; the terminal then selects no text")
+	f.StringVar(&o.journal, "journal", "", "journal `FILE` (default $XDG_STATE_HOME/idemctl/journal.jsonl)")
+	f.StringArray("redact", nil, "payload `PATH` to hide; repeatable")
+	return cmd
+}
+
+func (o *tuiOptions) run(ctx context.Context, cmd *cobra.Command) error {
+	if !o.inTerminal || !o.outTerminal {
+		return &usageError{
+			err:  errors.New("the browser needs a terminal to be seen on and typed into"),
+			hint: "idemctl audit and idemctl tasks print the same into a pipe",
+		}
+	}
+	b, err := o.openBrowser(ctx, cmd)
+	if err != nil {
+		return err
+	}
+	o.shared.quiet = true // a warning in the middle of the screen would be one too many
+	err = tui.Show(ctx, b, tui.Options{
+		In: o.in, Out: o.results(), Refresh: o.refresh, Mouse: o.mouse,
+		Plain: !o.colour(o.env.LookupEnv, o.shared.noColor), UTC: o.shared.utc,
+		Pager: o.pager(), Now: o.now,
+	})
+	if errors.Is(err, context.Canceled) {
+		return outcome(exitIncomplete) // a signal ended it: there is nothing to say
+	}
+	return err
+}
+
+// pager is what long texts are shown with: as gh and psql choose theirs.
+func (o *tuiOptions) pager() []string {
+	for _, name := range []string{"IDEMCTL_PAGER", "PAGER"} {
+		if words, set := o.env.LookupEnv(name); set {
+			return existing(strings.Fields(words))
+		}
+	}
+	return existing([]string{"less"})
+}
+
+// existing is the command if the system has it; nil is none.
+func existing(words []string) []string {
+	if len(words) == 0 || words[0] == "cat" {
+		return nil // a text that scrolls by is not read
+	}
+	if _, err := exec.LookPath(words[0]); err != nil {
+		return nil
+	}
+	return words
+}

@@ -1,0 +1,5 @@
+package main
+
+import "github.com/idemctl/idemctl/tui"
+
+func (b *browser) Changes() tui.Changer { return nil }

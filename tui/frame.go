@@ -1,0 +1,191 @@
+package tui
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/idemctl/idemctl/internal/visible"
+)
+
+const (
+	// leastWidth and leastHeight are what anything can be shown in at all.
+	leastWidth  = 20
+	leastHeight = 5
+	// slowAfter is how long an answer is waited for before that is said.
+	slowAfter = 2
+	maxFlash  = 5 // lines of what is said
+)
+
+// View draws the browser.
+func (m *Model) View() string {
+	if m.quitting {
+		return ""
+	}
+	w, h := m.width, m.height
+	if w < leastWidth || h < leastHeight {
+		return strings.Join(padded(tooSmall(w, h), h), "\n")
+	}
+	top := append([]string{m.header(w), m.path(w)}, m.banners(w)...)
+	bottom := m.footer(w)
+	room := h - len(top) - len(bottom)
+	if room < 1 {
+		top, room = top[:1], max(0, h-1-len(bottom))
+	}
+	var body []string
+	if m.help != nil {
+		body = m.help.body(&m.theme, w, room)
+	} else {
+		body = m.top().body(w, room)
+	}
+	lines := append(append(top, padded(body, room)...), bottom...)
+	for i := range lines {
+		lines[i] = clip(lines[i], w)
+	}
+	return strings.Join(padded(lines, h), "\n")
+}
+
+// tooSmall asks for room.
+func tooSmall(w, h int) []string {
+	if w < 1 || h < 1 {
+		return nil
+	}
+	lines := visible.Wrap("idemctl needs a larger window: 40×12 or more", w)
+	for i := range lines {
+		lines[i] = visible.Fit(lines[i], w)
+	}
+	return padded(lines, min(h, len(lines)))
+}
+
+// badge is the context with how dangerous it is, by colour, shape and letter.
+func (m *Model) badge(width int) string {
+	p := m.backend.Place()
+	name := p.Context
+	if name == "" {
+		name = "no context"
+	}
+	name = visible.Fit(safe(name), width)
+	switch {
+	case p.Protected:
+		return m.theme.danger.Render(" ▲P " + name + " ")
+	case p.ReadOnly:
+		return m.theme.safe.Render(" ○R " + name + " ")
+	}
+	return m.theme.open.Render(" ◆O " + name + " ")
+}
+
+// header says where one is, how old what is shown is, and what may be done.
+func (m *Model) header(w int) string {
+	p := m.backend.Place()
+	mode := m.theme.safe.Render(" READ ONLY ")
+	if m.writable() == "" {
+		mode = m.theme.danger.Render(" WRITE ")
+	}
+	s := m.top().shown()
+	age := "reading …"
+	if !s.at.IsZero() {
+		age = ago(s.at, m.now())
+	}
+	if m.troubles != nil && len(m.troubles) > 0 && !s.at.IsZero() {
+		age = "! " + age
+	}
+	right := m.theme.dim.Render(age) + " " + mode
+	left := m.badge(max(4, w/3))
+	for _, more := range []string{"  " + safe(p.Redis), "  " + ledgerWords(p.Ledgers)} {
+		if ansi.StringWidth(left)+visible.Width(more)+2+ansi.StringWidth(right) <= w {
+			left += m.theme.dim.Render(more)
+		}
+	}
+	if ansi.StringWidth(left)+1+ansi.StringWidth(right) > w {
+		right = mode
+	}
+	return sides(left, right, w)
+}
+
+func ledgerWords(names []string) string {
+	switch len(names) {
+	case 0:
+		return "no ledger"
+	case 1:
+		return "ledger " + safe(names[0])
+	}
+	return "ledgers " + safe(strings.Join(names, ", "))
+}
+
+// path is the screens that lie on each other, and what is shown of the last.
+func (m *Model) path(w int) string {
+	var names []string
+	for _, s := range m.stack {
+		names = append(names, safe(s.name()))
+	}
+	last := len(names) - 1
+	s := m.top().shown()
+	words := joined(s.words, s.busy)
+	for first := 0; first <= last; first++ {
+		before := ""
+		if first > 0 {
+			before = "… › "
+		}
+		for _, n := range names[first:last] {
+			before += n + " › "
+		}
+		if visible.Width(before+names[last])+2+ansi.StringWidth(words) <= w || first == last {
+			return sides(m.theme.dim.Render(before)+m.theme.title.Render(names[last]), m.theme.dim.Render(words), w)
+		}
+	}
+	return ""
+}
+
+// banners say which sources are slow or lost. What is shown stays, and its age with
+// it.
+func (m *Model) banners(w int) []string {
+	var out []string
+	for _, source := range sortedKeys(m.troubles) {
+		t := m.troubles[source]
+		words := " ! " + source + " has not answered rightly for " + span(m.now().Sub(t.since)) + ": " + safe(t.err.Error())
+		if len(out) < 2 {
+			out = append(out, m.theme.banner.Render(clip(words, w)))
+		}
+	}
+	since := m.top().papers().oldest(slotDossier, slotLocks, slotPlan, slotApply, slotAnew)
+	if c := m.root.oldest(slotAudit, slotText, slotContext); since.IsZero() || !c.IsZero() && c.Before(since) {
+		since = c
+	}
+	if wait := m.now().Sub(since); !since.IsZero() && wait.Seconds() >= slowAfter && len(out) == 0 {
+		out = append(out, m.theme.banner.Render(clip(" ! slow: an answer is waited for since "+span(wait), w)))
+	}
+	return out
+}
+
+// footer is a line being typed, what is said, or the keys of most use.
+func (m *Model) footer(w int) []string {
+	switch {
+	case m.prompt != nil:
+		return []string{m.prompt.view(m.hub, w)}
+	case m.help != nil:
+		return []string{m.theme.dim.Render("any other key closes the help")}
+	case m.flash != "":
+		var lines []string
+		for _, l := range visible.Wrap(m.flash, w-2) {
+			lines = append(lines, m.theme.note.Render("» ")+l)
+		}
+		if most := min(maxFlash, max(1, m.height-leastHeight)); len(lines) > most {
+			lines = lines[:most]
+		}
+		return lines
+	}
+	var b strings.Builder
+	used := 0
+	for _, a := range append(m.top().actions(), m.common()...) {
+		if a.hint == "" || !a.Enabled() {
+			continue
+		}
+		n := visible.Width(a.Help().Key) + 1 + visible.Width(a.hint)
+		if used+n > w {
+			break
+		}
+		b.WriteString(m.theme.key.Render(a.Help().Key) + " " + m.theme.dim.Render(a.hint) + "  ")
+		used += n + 2
+	}
+	return []string{b.String()}
+}

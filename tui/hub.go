@@ -1,0 +1,253 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/idemctl/idemctl/inspect"
+	"github.com/idemctl/idemctl/reconcile"
+)
+
+// screen is one page of the browser. It draws what it was told last, and asks its
+// desk for what it needs.
+type screen interface {
+	// name is the screen's part of the path above it.
+	name() string
+	// begin asks for what is shown first; again for what may have changed since.
+	begin() tea.Cmd
+	again() tea.Cmd
+	// answer takes a reply that the desk has waited for.
+	answer(r reply) tea.Cmd
+	// actions are the screen's keys, as they are now.
+	actions() []action
+	// body draws the screen in at most height lines of at most width cells.
+	body(width, height int) []string
+	// shown says what is known of what is drawn.
+	shown() shown
+	// command is the command line that shows the same; "" for none.
+	command() string
+	papers() *desk
+}
+
+// shown is what the frame says of a screen.
+type shown struct {
+	at    time.Time // when what is drawn was read; zero: nothing was yet
+	words string    // position, filter and the like
+	busy  string    // what is under way, in words; "" for nothing
+}
+
+// filtered is a screen that "/" narrows.
+type filtered interface {
+	filter() string
+	// setFilter is refused with an error where the text is no filter.
+	setFilter(text string) (tea.Cmd, error)
+}
+
+// typing is a screen that takes every key itself for now, as a line being typed.
+type typing interface {
+	typing() bool
+	typed(k tea.KeyMsg) tea.Cmd
+}
+
+// leaving is a screen that may refuse to be left.
+type leaving interface {
+	// mayLeave says why not; "" lets it go.
+	mayLeave() string
+}
+
+// clicked is a screen that a mouse can point into.
+type clicked interface {
+	// click is told a line of its body.
+	click(line int) tea.Cmd
+}
+
+// hub is what the screens share.
+type hub struct {
+	opt     Options
+	backend Backend
+	keys    keyMap
+	theme   theme
+	ctx     context.Context
+	cancel  context.CancelFunc
+
+	numbers uint64 // of requests
+	desks   int
+	root    *desk
+	stack   []screen
+
+	width, height int
+
+	// counts is what the queues held last, and before is what they held at the refresh
+	// before that.
+	counts, before *Counts
+	countsAt       time.Time // by this machine's clock
+	// audit is the last one; news says which of its groups the one before had not.
+	audit    *Audit
+	auditAt  time.Time
+	news     map[string]bool
+	progress *reconcile.Progress // of an audit under way
+	refused  error               // of the last audit
+
+	troubles map[string]trouble
+	flash    string
+	flashAt  time.Time
+}
+
+// trouble is a source that failed.
+type trouble struct {
+	err   error
+	since time.Time
+}
+
+func (h *hub) now() time.Time { return h.opt.Now() }
+
+// redisNow is about what Redis's clock says: times of tasks are measured by it.
+func (h *hub) redisNow() time.Time {
+	if h.counts == nil || h.counts.At.IsZero() {
+		return h.now()
+	}
+	return h.counts.At.Add(h.now().Sub(h.countsAt))
+}
+
+func (h *hub) newDesk() *desk {
+	h.desks++
+	return newDesk(h.ctx, h.desks, &h.numbers, h.now)
+}
+
+func (h *hub) top() screen { return h.stack[len(h.stack)-1] }
+
+// maxDepth bounds how many screens lie on each other.
+const maxDepth = 24
+
+// open puts a screen on top.
+func (h *hub) open(s screen) tea.Cmd {
+	if len(h.stack) >= maxDepth {
+		h.stack[1].papers().close()
+		h.stack = slices.Delete(h.stack, 1, 2)
+	}
+	h.stack = append(h.stack, s)
+	return s.begin()
+}
+
+// jumpTo goes to a screen from wherever one is; back then leads to the overview.
+func (h *hub) jumpTo(s screen) tea.Cmd {
+	if words := h.stuck(); words != "" {
+		h.say(words)
+		s.papers().close()
+		return nil
+	}
+	for _, old := range h.stack[1:] {
+		old.papers().close()
+	}
+	h.stack = h.stack[:1]
+	if s == h.stack[0] {
+		return s.again()
+	}
+	return h.open(s)
+}
+
+// stuck says why the screen on top cannot be left.
+func (h *hub) stuck() string {
+	if l, ok := h.top().(leaving); ok {
+		return l.mayLeave()
+	}
+	return ""
+}
+
+// back leaves the screen on top; the last one is not left by it.
+func (h *hub) back() (tea.Cmd, bool) {
+	if words := h.stuck(); words != "" {
+		h.say(words)
+		return nil, true
+	}
+	if len(h.stack) == 1 {
+		return nil, false
+	}
+	h.top().papers().close()
+	h.stack = h.stack[:len(h.stack)-1]
+	return h.top().again(), true
+}
+
+// say shows a line for a few seconds.
+func (h *hub) say(words string) { h.flash, h.flashAt = words, h.now() }
+
+// flashTime is how long a line is shown.
+const flashTime = 6 * time.Second
+
+// blame notes that a read failed. It says whether a source is to blame, which the
+// banner shows; else it is the screen's own concern.
+func (h *hub) blame(err error) bool {
+	source := sourceOf(err)
+	if source == "" {
+		return false
+	}
+	t, known := h.troubles[source]
+	if !known {
+		t.since = h.now()
+	}
+	t.err = err
+	h.troubles[source] = t
+	return true
+}
+
+// fine notes that the sources answer: Redis, or all of them.
+func (h *hub) fine(all bool) {
+	if all {
+		clear(h.troubles)
+	}
+	delete(h.troubles, sourceRedis)
+}
+
+const sourceRedis = "Redis"
+
+// sourceOf names the source that an error comes from; "" for none.
+func sourceOf(err error) string {
+	var redis *inspect.Error
+	var ledger *reconcile.LedgerError
+	switch {
+	case errors.As(err, &ledger):
+		return "ledger " + ledger.Ledger
+	case errors.As(err, &redis), errors.Is(err, context.DeadlineExceeded):
+		return sourceRedis
+	}
+	return ""
+}
+
+// writable says why nothing may be changed; "" where it may.
+func (h *hub) writable() string {
+	p := h.backend.Place()
+	switch {
+	case !p.Writable:
+		return p.Because
+	case h.backend.Changes() == nil:
+		return "this program cannot change tasks"
+	}
+	return ""
+}
+
+// queueNames are the queues that are known, in order.
+func (h *hub) queueNames() []string {
+	if h.counts == nil {
+		return nil
+	}
+	names := make([]string, len(h.counts.Queues))
+	for i, q := range h.counts.Queues {
+		names[i] = q.Name
+	}
+	return names
+}
+
+// commandLine is an equivalent command line with what it needs to find the same
+// place.
+func (h *hub) commandLine(words string) string {
+	p := h.backend.Place()
+	line := p.Command + " " + words
+	if p.Flags != "" {
+		line += " " + p.Flags
+	}
+	return line
+}

@@ -1,0 +1,409 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/charmbracelet/bubbles/key"
+	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/lipgloss"
+	"github.com/muesli/termenv"
+
+	"github.com/idemctl/idemctl/inspect"
+	"github.com/idemctl/idemctl/reconcile"
+)
+
+// Model is the browser. It is one of bubbletea's models.
+type Model struct {
+	*hub
+	prompt *prompt // a line being typed; nil: none
+	help   *help   // the help on top; nil: none
+	// refreshed is when what is shown was asked for last.
+	refreshed time.Time
+	quitting  bool
+}
+
+// New makes a browser of a backend, which is the browser's from then on. Close ends
+// both.
+func New(ctx context.Context, b Backend, o Options) *Model {
+	o = o.filled()
+	r := o.renderer
+	if r == nil {
+		r = lipgloss.NewRenderer(o.Out)
+		if o.Plain {
+			r.SetColorProfile(termenv.Ascii)
+		}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	h := &hub{
+		opt: o, backend: b, keys: newKeyMap(), theme: newTheme(r), ctx: ctx, cancel: cancel,
+		troubles: map[string]trouble{}, width: 80, height: 24,
+	}
+	h.root = h.newDesk()
+	h.stack = []screen{newOverview(h)}
+	return &Model{hub: h}
+}
+
+// Close ends every request and the backend.
+func (m *Model) Close() {
+	m.cancel()
+	m.backend.Close()
+}
+
+// Init asks for what is shown first.
+func (m *Model) Init() tea.Cmd {
+	m.refreshed = m.now()
+	return tea.Batch(nextSecond(), askCounts(m.root, m.backend), m.top().begin())
+}
+
+// Update takes a message.
+func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	if m.quitting {
+		return m, tea.Quit
+	}
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.width, m.height = max(0, msg.Width), max(0, msg.Height)
+		return m, nil
+	case tea.KeyMsg:
+		return m, m.press(msg)
+	case tea.MouseMsg:
+		return m, m.mouse(msg)
+	case second:
+		return m, tea.Batch(nextSecond(), m.tick())
+	case reply:
+		return m, m.reply(msg)
+	case copied:
+		m.say("sent to the terminal's clipboard: " + msg.what)
+		if msg.err != nil {
+			m.say("the terminal did not take it: " + safe(msg.err.Error()))
+		}
+	case paged:
+		if msg.err != nil {
+			m.say("the pager failed: " + safe(msg.err.Error()))
+		}
+	}
+	return m, nil
+}
+
+// tick reads again what is due.
+func (m *Model) tick() tea.Cmd {
+	now := m.now()
+	if m.flash != "" && now.Sub(m.flashAt) >= flashTime {
+		m.flash = ""
+	}
+	if now.Sub(m.refreshed) < m.opt.Refresh {
+		return nil
+	}
+	m.refreshed = now
+	return m.refresh(false)
+}
+
+// refresh reads again. What is still under way is not asked for twice, unless
+// somebody wants it now.
+func (m *Model) refresh(now bool) tea.Cmd {
+	var cmds []tea.Cmd
+	if now || !m.root.waits(slotCounts) {
+		cmds = append(cmds, askCounts(m.root, m.backend))
+	}
+	cmds = append(cmds, m.top().again(), m.auditIfDue())
+	return tea.Batch(cmds...)
+}
+
+// auditIfDue audits by itself where that is little work.
+func (m *Model) auditIfDue() tea.Cmd {
+	if m.root.waits(slotAudit) || m.counts == nil || m.total() > autoAudit {
+		return nil
+	}
+	pause := auditEvery
+	if m.audit != nil {
+		pause = max(pause, auditShare*m.audit.Took)
+	}
+	if !m.auditAt.IsZero() && m.now().Sub(m.auditAt) < pause {
+		return nil
+	}
+	return m.auditNow()
+}
+
+// auditNow audits, unless that is under way.
+func (h *hub) auditNow() tea.Cmd {
+	if h.root.waits(slotAudit) {
+		return nil
+	}
+	h.progress = &reconcile.Progress{}
+	return askAudit(h.root, h.backend)
+}
+
+// total is how many tasks there are.
+func (h *hub) total() int {
+	n := 0
+	if h.counts != nil {
+		for _, q := range h.counts.Queues {
+			n += q.Size()
+		}
+	}
+	return n
+}
+
+// reply hands a reply to the desk that waits for it. Others are stale: dropped.
+func (m *Model) reply(r reply) tea.Cmd {
+	if r.desk == m.root.id {
+		if !m.root.take(r) {
+			return discard(r)
+		}
+		return tea.Batch(m.rootReply(r), r.more)
+	}
+	for _, s := range m.stack {
+		if d := s.papers(); d.id == r.desk {
+			if !d.take(r) {
+				return nil
+			}
+			m.weigh(r)
+			return tea.Batch(s.answer(r), r.more)
+		}
+	}
+	return nil
+}
+
+// discard closes what a reply brought that nobody waits for.
+func discard(r reply) tea.Cmd {
+	if o, ok := r.value.(opened); ok && r.err == nil {
+		return closeBackend(o.backend)
+	}
+	return nil
+}
+
+// weigh learns from a reply which sources answer.
+func (m *Model) weigh(r reply) {
+	switch {
+	case errors.Is(r.err, context.Canceled):
+	case r.err != nil:
+		m.blame(r.err)
+	case r.more == nil && (r.slot == slotRows || r.slot == slotDossier):
+		m.fine(true)
+	case r.more == nil && r.slot == slotList:
+		m.fine(false)
+	}
+}
+
+// rootReply takes a reply to what the frame asked.
+func (m *Model) rootReply(r reply) tea.Cmd {
+	switch r.slot {
+	case slotCounts:
+		return m.tookCounts(r)
+	case slotAudit:
+		m.tookAudit(r)
+	case slotText:
+		return m.tookText(r)
+	case slotContext:
+		return m.tookContext(r)
+	}
+	return nil
+}
+
+func (m *Model) tookCounts(r reply) tea.Cmd {
+	if r.err != nil {
+		m.blame(r.err)
+		return nil
+	}
+	c, ok := r.value.(Counts)
+	if !ok {
+		return nil
+	}
+	m.fine(false)
+	m.before, m.counts, m.countsAt = m.counts, &c, m.now()
+	return m.auditIfDue()
+}
+
+func (m *Model) tookAudit(r reply) {
+	if p, ok := r.value.(reconcile.Progress); ok && r.more != nil {
+		m.progress = &p
+		return
+	}
+	m.progress, m.auditAt = nil, m.now()
+	m.refused = r.err
+	if r.err != nil {
+		m.blame(r.err)
+		return
+	}
+	a, ok := r.value.(*Audit)
+	if !ok {
+		return
+	}
+	if a.Complete {
+		m.fine(true)
+	} else if a.Problem != nil {
+		m.blame(a.Problem)
+	}
+	m.news = map[string]bool{}
+	if m.audit != nil {
+		had := map[string]int{}
+		for _, g := range m.audit.Groups {
+			had[g.key()] = g.Count
+		}
+		for _, g := range a.Groups {
+			m.news[g.key()] = g.Count > had[g.key()]
+		}
+	}
+	m.audit = a
+}
+
+// tookText hands a text to the pager, or shows it.
+func (m *Model) tookText(r reply) tea.Cmd {
+	if r.err != nil {
+		m.say(safe(r.err.Error()))
+		return nil
+	}
+	t, ok := r.value.(explained)
+	if !ok {
+		return nil
+	}
+	if len(m.opt.Pager) == 0 {
+		return m.open(newTextScreen(m.hub, "explain", t.text))
+	}
+	return page(m.opt.Pager, t.text)
+}
+
+// tookContext goes over to another context; what was shown of the old one goes.
+func (m *Model) tookContext(r reply) tea.Cmd {
+	if r.err != nil {
+		m.say("the context cannot be opened: " + safe(r.err.Error()))
+		return nil
+	}
+	o, ok := r.value.(opened)
+	if !ok {
+		return nil
+	}
+	if words := m.stuck(); words != "" {
+		m.say(words)
+		return closeBackend(o.backend)
+	}
+	old := m.backend
+	for _, s := range m.stack {
+		s.papers().close()
+	}
+	m.root.close()
+	m.backend = o.backend
+	m.counts, m.before, m.audit, m.progress, m.refused, m.news = nil, nil, nil, nil, nil, nil
+	m.auditAt, m.countsAt = time.Time{}, time.Time{}
+	clear(m.troubles)
+	m.root = m.newDesk()
+	m.stack = []screen{newOverview(m.hub)}
+	m.say("context " + safe(o.backend.Place().Context))
+	return tea.Batch(closeBackend(old), askCounts(m.root, m.backend), m.top().begin())
+}
+
+// press answers a key: the one that always ends, then whoever is on top.
+func (m *Model) press(k tea.KeyMsg) tea.Cmd {
+	if key.Matches(k, m.keys.stop) {
+		if t, ok := m.top().(leaving); ok && t.mayLeave() != "" {
+			m.say(t.mayLeave())
+			return nil
+		}
+		m.quitting = true
+		m.cancel()
+		return tea.Quit
+	}
+	switch {
+	case m.help != nil:
+		if m.help.press(k, &m.keys) {
+			m.help = nil
+		}
+		return nil
+	case m.prompt != nil:
+		return m.pressPrompt(k)
+	}
+	if t, ok := m.top().(typing); ok && t.typing() {
+		return t.typed(k)
+	}
+	if cmd, ok := perform(k, m.top().actions()); ok {
+		return cmd
+	}
+	cmd, _ := perform(k, m.common())
+	return cmd
+}
+
+// common are the keys of every screen.
+func (m *Model) common() []action {
+	k := &m.keys
+	return []action{
+		act(k.filter, "filter", func() tea.Cmd { m.beginFilter(); return nil }),
+		act(k.jump, "jump", func() tea.Cmd { m.prompt = newPrompt(m.hub, ':', ""); return nil }),
+		act(k.commandLine, "", m.showCommand),
+		act(k.undo, "", m.undo),
+		act(k.audit, "", func() tea.Cmd { return m.auditNow() }),
+		act(k.refresh, "", func() tea.Cmd { m.refreshed = m.now(); return m.refresh(true) }),
+		act(k.help, "help", func() tea.Cmd { m.help = newHelp(m); return nil }),
+		act(k.back, "back", m.escape),
+		act(k.quit, "", m.quit),
+		act(k.stop, "", nil),
+	}
+}
+
+// escape clears the filter, then goes back. It never quits.
+func (m *Model) escape() tea.Cmd {
+	if f, ok := m.top().(filtered); ok && f.filter() != "" {
+		cmd, _ := f.setFilter("")
+		return cmd
+	}
+	cmd, _ := m.back()
+	return cmd
+}
+
+func (m *Model) quit() tea.Cmd {
+	if cmd, went := m.back(); went {
+		return cmd
+	}
+	m.quitting = true
+	m.cancel()
+	return tea.Quit
+}
+
+// showCommand shows the command line that does the same; asked twice, it copies it.
+func (m *Model) showCommand() tea.Cmd {
+	line := m.top().command()
+	switch {
+	case line == "":
+		m.say("no command does this")
+	case m.flash == safe(line):
+		return copyText(m.opt.Out, "the command line", line)
+	default:
+		m.say(safe(line))
+	}
+	return nil
+}
+
+// undo plans to restore what the last run has changed.
+func (m *Model) undo() tea.Cmd {
+	if words := m.writable(); words != "" {
+		m.say(words)
+		return nil
+	}
+	return m.open(newPlanScreen(m.hub, Ask{Verb: VerbRestore}))
+}
+
+// change plans a change of tasks.
+func (h *hub) change(v Verb, refs []inspect.Ref) tea.Cmd {
+	switch words := h.writable(); {
+	case words != "":
+		h.say(words)
+	case len(refs) == 0:
+		h.say("no task is marked, and the cursor is on none")
+	default:
+		return h.open(newPlanScreen(h, Ask{Verb: v, Refs: refs}))
+	}
+	return nil
+}
+
+// explainRef shows what the command explain says.
+func (h *hub) explainRef(ref inspect.Ref) tea.Cmd {
+	h.say(fmt.Sprintf("explaining %s …", safe(ref.ID)))
+	return askText(h.root, h.backend, ref, max(40, min(h.width, 120)))
+}
+
+// explainLine is the command that explains a task.
+func (h *hub) explainLine(ref inspect.Ref) string {
+	return h.commandLine("explain " + reconcile.ShellQuote(ref.Queue) + " " + reconcile.ShellQuote(ref.ID))
+}

@@ -1,0 +1,57 @@
+package tui
+
+import (
+	"io"
+	"time"
+
+	"github.com/charmbracelet/lipgloss"
+)
+
+// Options say how the browser looks and behaves.
+type Options struct {
+	// In and Out are the terminal.
+	In  io.Reader
+	Out io.Writer
+	// Refresh is how often what is shown is read again; 0 is DefaultRefresh, and
+	// less than LeastRefresh is that.
+	Refresh time.Duration
+	// Plain leaves colours out; else they suit what Out is.
+	Plain bool
+	// UTC shows times in UTC.
+	UTC bool
+	// Mouse lets a mouse scroll and select, which keeps the terminal from selecting
+	// text.
+	Mouse bool
+	// Pager shows long texts; nil shows them in the browser.
+	Pager []string
+	// Now is the clock; nil is time.Now.
+	Now func() time.Time
+
+	// renderer is for tests, whose terminals are not there.
+	renderer *lipgloss.Renderer
+}
+
+const (
+	// DefaultRefresh is how often what is shown is read again.
+	DefaultRefresh = 5 * time.Second
+	// LeastRefresh is how often it is at most: what is shown is for people, and what
+	// is read is taken from workers.
+	LeastRefresh = 2 * time.Second
+	// autoAudit is up to how many tasks are audited without being asked, and
+	// auditEvery how long is waited after an audit for the next, at least.
+	autoAudit  = 100_000
+	auditEvery = 60 * time.Second
+	// auditShare is how much of the time audits may take: one in so many.
+	auditShare = 15
+)
+
+func (o Options) filled() Options {
+	if o.Refresh == 0 {
+		o.Refresh = DefaultRefresh
+	}
+	o.Refresh = max(o.Refresh, LeastRefresh)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return o
+}

@@ -1,0 +1,284 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/charmbracelet/bubbles/textinput"
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/idemctl/idemctl/inspect"
+	"github.com/idemctl/idemctl/reconcile"
+)
+
+// planScreen is the only way to a change: it shows what would be done and what is
+// held, asks for a word to be typed, and shows what becomes of every item.
+type planScreen struct {
+	*hub
+	desk     *desk
+	ask      Ask
+	plan     *Plan
+	phase    phase
+	progress *reconcile.Progress
+	err      error // of planning, or what ended the application
+	made     shown
+
+	show     showing
+	rows     []int // of plan.Items
+	outcomes map[inspect.Ref]Event
+	said     []string // on the run as a whole, newest last
+	run      string
+	done     map[Outcome]int
+
+	list   list
+	table  table
+	input  *textinput.Model // what is typed to confirm; nil: nothing is asked
+	typo   string
+	canary int
+}
+
+// phase is how far a plan is.
+type phase uint8
+
+const (
+	phasePlanning phase = iota
+	phaseShown          // it is read and may be applied
+	phaseApplying
+	phaseApplied
+	phaseFailed // it could not be made
+)
+
+// showing is which items are shown.
+type showing uint8
+
+const (
+	showAll showing = iota
+	showRunning
+	showHeld
+)
+
+func newPlanScreen(h *hub, a Ask) *planScreen {
+	return &planScreen{
+		hub: h, desk: h.newDesk(), ask: a, outcomes: map[inspect.Ref]Event{}, done: map[Outcome]int{},
+		table: table{columns: []column{
+			{title: "", least: 1}, {title: "TASK", least: 8}, {title: "TYPE", least: 8, spare: 2}, {title: "EFFECT", spare: 3}, {title: "WHY", least: 12, spare: 1},
+		}},
+	}
+}
+
+func (s *planScreen) papers() *desk { return s.desk }
+func (s *planScreen) name() string  { return "Plan " + string(s.ask.Verb) }
+
+func (s *planScreen) begin() tea.Cmd {
+	c := s.backend.Changes()
+	if words := s.writable(); words != "" || c == nil {
+		s.phase, s.err = phaseFailed, fmt.Errorf("%s", words)
+		return nil
+	}
+	s.phase, s.progress, s.err, s.plan = phasePlanning, &reconcile.Progress{}, nil, nil
+	return askPlan(s.desk, c, s.ask)
+}
+
+// again does nothing: a plan stands as it was made, and each item is judged again
+// when it is applied.
+func (s *planScreen) again() tea.Cmd { return nil }
+
+func (s *planScreen) answer(r reply) tea.Cmd {
+	switch v := r.value.(type) {
+	case reconcile.Progress:
+		s.progress = &v
+	case Event:
+		s.event(v)
+	case applied:
+		s.phase = phaseApplied
+		if r.err != nil {
+			s.err = r.err
+		}
+	case *Plan:
+		s.progress = nil
+		if r.err != nil || v == nil {
+			s.phase, s.err = phaseFailed, r.err
+			return nil
+		}
+		s.plan, s.phase = v, phaseShown
+		s.made.at = s.now()
+		s.arrange()
+	default:
+		if r.err != nil {
+			s.err, s.progress = r.err, nil
+			s.phase = phaseFailed
+		}
+	}
+	return nil
+}
+
+// event notes what became of an item.
+func (s *planScreen) event(e Event) {
+	if e.Run != "" {
+		s.run = e.Run
+	}
+	if e.ID == "" {
+		if e.Words != "" {
+			s.said = append(s.said, e.Words)
+		}
+		return
+	}
+	if before, ok := s.outcomes[e.Ref]; ok && before.Outcome != OutcomeNone {
+		s.done[before.Outcome]--
+	}
+	s.outcomes[e.Ref] = e
+	if e.Outcome != OutcomeNone {
+		s.done[e.Outcome]++
+	}
+}
+
+// arrange makes the rows of what is to be shown.
+func (s *planScreen) arrange() {
+	s.rows = s.rows[:0]
+	for i := range s.plan.Items {
+		runs := s.plan.Items[i].Runs
+		if s.show == showAll || runs == (s.show == showRunning) {
+			s.rows = append(s.rows, i)
+		}
+	}
+	s.list.resize(len(s.rows), s.list.height)
+}
+
+// mayLeave keeps a plan that is being applied on the screen: leaving would end it.
+func (s *planScreen) mayLeave() string {
+	if s.phase == phaseApplying {
+		return "it is being applied: S stops after the item under way"
+	}
+	return ""
+}
+
+func (s *planScreen) shown() shown {
+	out := s.made
+	switch {
+	case s.plan != nil:
+		run := s.plan.Running()
+		out.words = fmt.Sprintf("%s %s, hold %s", s.ask.Verb, count(run), count(len(s.plan.Items)-run))
+		if s.show == showRunning {
+			out.words += " · those that run"
+		} else if s.show == showHeld {
+			out.words += " · those held"
+		}
+	}
+	switch s.phase {
+	case phasePlanning:
+		out.busy = "planning …"
+		if p := s.progress; p != nil && p.Expected > 0 {
+			out.busy = fmt.Sprintf("planning %d %%", min(100, p.Tasks*100/p.Expected))
+		}
+	case phaseApplying:
+		out.busy = "applying …"
+	}
+	return out
+}
+
+func (s *planScreen) command() string {
+	if s.plan != nil {
+		return s.plan.Command
+	}
+	return ""
+}
+
+func (s *planScreen) current() (inspect.Ref, bool) {
+	if s.plan == nil || s.list.cursor >= len(s.rows) {
+		return inspect.Ref{}, false
+	}
+	ref := s.plan.Items[s.rows[s.list.cursor]].Ref
+	return ref, ref.ID != ""
+}
+
+func (s *planScreen) actions() []action {
+	k := &s.keys
+	var out []action
+	switch s.phase {
+	case phaseShown:
+		if s.plan.Running() > 0 {
+			out = append(out, act(k.apply, "apply", func() tea.Cmd { s.confirm(); return nil }))
+			if s.plan.Canary {
+				out = append(out, act(k.canary, "canary", func() tea.Cmd { s.canary = 1 - min(1, s.canary); return nil }))
+			}
+		}
+	case phaseApplying:
+		out = append(out, act(bind("stop after the item under way", "S"), "stop", func() tea.Cmd {
+			s.desk.open[slotApply].cancel()
+			s.say("stopping after the item under way …")
+			return nil
+		}))
+	case phaseFailed, phaseApplied:
+		out = append(out, act(named(k.refresh, "plan again"), "plan again", s.begin))
+	}
+	if s.plan != nil {
+		out = append(out,
+			act(k.only, "all/run/held", func() tea.Cmd { s.show = (s.show + 1) % 3; s.arrange(); return nil }),
+			act(named(k.open, "open the task"), "open", func() tea.Cmd {
+				if s.phase == phaseApplying {
+					s.say(s.mayLeave())
+					return nil
+				}
+				if ref, ok := s.current(); ok {
+					return s.open(newDetail(s.hub, ref))
+				}
+				return nil
+			}),
+		)
+		out = append(out, s.refActions(s.current)...)
+	}
+	return append(out, k.moves(&s.list, func() tea.Cmd { return nil })...)
+}
+
+// confirm asks for a word to be typed: the name of a protected context, else what
+// is done with how many.
+func (s *planScreen) confirm() {
+	in := newInput("")
+	s.input, s.typo = &in, ""
+}
+
+// password is what has to be typed.
+func (s *planScreen) password() string {
+	if p := s.backend.Place(); p.Protected {
+		return p.Context
+	}
+	return fmt.Sprintf("%s %d", s.ask.Verb, s.plan.Running())
+}
+
+func (s *planScreen) typing() bool { return s.input != nil }
+
+// typed takes a key of the confirmation.
+func (s *planScreen) typed(k tea.KeyMsg) tea.Cmd {
+	switch k.Type {
+	case tea.KeyEsc:
+		s.input = nil
+		return nil
+	case tea.KeyEnter:
+		if strings.TrimSpace(s.input.Value()) != s.password() {
+			s.typo = "that is not it: type " + s.password()
+			return nil
+		}
+		s.input = nil
+		return s.apply()
+	}
+	var cmd tea.Cmd
+	*s.input, cmd = s.input.Update(k)
+	s.typo = ""
+	return cmd
+}
+
+// apply begins the changes. It is called by a right confirmation alone.
+func (s *planScreen) apply() tea.Cmd {
+	c := s.backend.Changes()
+	if words := s.writable(); words != "" || c == nil {
+		s.say(words)
+		return nil
+	}
+	if !s.plan.Until.IsZero() && s.now().After(s.plan.Until) {
+		s.say("the plan is too old to be applied; plan again")
+		s.phase, s.err = phaseFailed, fmt.Errorf("the plan was good until %s", stamp(s.plan.Until, s.opt.UTC))
+		return nil
+	}
+	s.phase = phaseApplying
+	return askApply(s.desk, c, s.plan, ApplyOptions{Canary: s.canary})
+}

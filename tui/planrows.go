@@ -1,0 +1,173 @@
+package tui
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/idemctl/idemctl/internal/visible"
+)
+
+func (s *planScreen) body(width, height int) []string {
+	w := &writer{theme: &s.theme, width: width}
+	switch {
+	case s.phase == phasePlanning:
+		return append([]string{""}, indented("planning: every task is judged with all its twins, as an audit would …", width)...)
+	case s.plan == nil:
+		words := "no plan"
+		if s.err != nil {
+			words = "no plan: " + safe(s.err.Error())
+		}
+		return append([]string{""}, indented(words, width)...)
+	}
+	s.summary(w)
+	foot := s.foot(width)
+	s.list.resize(len(s.rows), max(1, height-len(w.lines)-1-len(foot)))
+	from, to := s.list.window()
+	var cells [][]string
+	for _, i := range s.rows[from:to] {
+		cells = append(cells, s.cells(&s.plan.Items[i]))
+	}
+	shown, widths := s.table.fit(cells, width-2, true)
+	w.raw("  " + s.theme.dim.Render(s.table.line(s.table.titles(-1, false), shown, widths, nil)))
+	for n, row := range cells {
+		it := &s.plan.Items[s.rows[from+n]]
+		if from+n == s.list.cursor {
+			w.raw(s.theme.cursor.Render(clip("▸ "+s.table.line(row, shown, widths, nil), width)))
+			continue
+		}
+		w.raw("  " + s.table.line(row, shown, widths, func(c int, text string) string { return s.paint(it, c, text) }))
+	}
+	return append(padded(w.lines, height-len(foot)), foot...)
+}
+
+func (s *planScreen) paint(it *PlanItem, column int, text string) string {
+	switch {
+	case column == 0 && s.outcomes[it.Ref].Outcome == OutcomeDone:
+		return s.theme.good.Render(text)
+	case column == 0 && (s.outcomes[it.Ref].Outcome == OutcomeFailed || s.outcomes[it.Ref].Outcome == OutcomeUnknown):
+		return s.theme.worst.Render(text)
+	case column == 0 && it.Runs:
+		return s.theme.note.Render(text)
+	case column == 3:
+		return s.theme.status(it.Status, text)
+	case column == 4, column == 0:
+		return s.theme.dim.Render(text)
+	}
+	return text
+}
+
+// cells are an item's texts: what came of it, or what would be done.
+func (s *planScreen) cells(it *PlanItem) []string {
+	sign, why := "hold", it.Words
+	if it.Runs {
+		sign = it.Action
+	} else if it.Reason != "" {
+		why = it.Reason + ": " + why
+	}
+	if e, ok := s.outcomes[it.Ref]; ok {
+		if e.Outcome != OutcomeNone {
+			sign = outcomeShape(e.Outcome) + " " + string(e.Outcome)
+		}
+		if e.Words != "" {
+			why = e.Words
+		}
+	}
+	return []string{sign, refText(it.Ref), safe(it.Type), statusShape(it.Status) + " " + it.Status.String(), safe(why)}
+}
+
+// summary says what the plan comes to, and what has come of it.
+func (s *planScreen) summary(w *writer) {
+	p := s.plan
+	run := p.Running()
+	switch s.phase {
+	case phaseShown:
+		words := fmt.Sprintf("%s %s, hold %s.", sentenceWord(string(s.ask.Verb)), count(run), count(len(p.Items)-run))
+		if run == 0 {
+			words += " There is nothing to apply."
+		}
+		w.hang("  ", 2, words, func(l string) string { return s.theme.bold.Render(l) })
+		if reasons := s.reasons(); reasons != "" {
+			w.hang("  ", 2, "held: "+reasons, func(l string) string { return s.theme.dim.Render(l) })
+		}
+		for _, n := range p.Notes {
+			w.hang(s.theme.warn.Render("! "), 2, sentence(safe(n)), nil)
+		}
+		if s.canary > 0 {
+			w.hang(s.theme.note.Render("◇ "), 2, "Canary: one is run first, and watched until it is done and applied; only then the others.", nil)
+		}
+	default:
+		total := 0
+		var parts []string
+		for _, o := range []Outcome{OutcomeDone, OutcomeRefused, OutcomeFailed, OutcomeUnknown} {
+			if n := s.done[o]; n > 0 {
+				total += n
+				parts = append(parts, outcomeShape(o)+" "+count(n)+" "+string(o))
+			}
+		}
+		head := "applying"
+		if s.phase == phaseApplied {
+			head = "applied"
+		}
+		w.hang("  ", 2, fmt.Sprintf("%s %s of %s: %s", sentenceWord(head), count(total), count(run), strings.Join(parts, ", ")), func(l string) string { return s.theme.bold.Render(l) })
+		cells := max(4, min(w.width-4, 60))
+		full := 0
+		if run > 0 {
+			full = min(cells, cells*total/run)
+		}
+		w.raw("  " + s.theme.good.Render(strings.Repeat("█", full)) + s.theme.dim.Render(strings.Repeat("░", cells-full)))
+		if s.err != nil {
+			w.hang(s.theme.worst.Render("✗ "), 2, sentence("it ended early: "+safe(s.err.Error())), nil)
+		}
+		for _, l := range s.said[max(0, len(s.said)-3):] {
+			w.hang("  ", 2, safe(l), nil)
+		}
+		if s.phase == phaseApplied && s.run != "" {
+			w.hang("  ", 2, "Journal run "+safe(s.run)+": z plans to undo it.", func(l string) string { return s.theme.dim.Render(l) })
+		}
+	}
+	w.blank()
+}
+
+// sentenceWord begins with a capital.
+func sentenceWord(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// reasons counts why items are held, most first.
+func (s *planScreen) reasons() string {
+	counts := map[string]int{}
+	for i := range s.plan.Items {
+		if it := &s.plan.Items[i]; !it.Runs {
+			counts[cmp.Or(it.Reason, "held")]++
+		}
+	}
+	names := sortedKeys(counts)
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Compare(counts[b], counts[a]) })
+	for i, n := range names {
+		names[i] = fmt.Sprintf("%s %s", count(counts[n]), safe(n))
+	}
+	return strings.Join(names, ", ")
+}
+
+// foot is the confirmation while it is typed.
+func (s *planScreen) foot(width int) []string {
+	if s.input == nil {
+		return nil
+	}
+	what := fmt.Sprintf("This will %s %s.", s.ask.Verb, plural(s.plan.Running(), "task", "tasks"))
+	if s.backend.Place().Protected {
+		what += " The context is protected."
+	}
+	lines := []string{s.theme.danger.Render(clip(" "+what+" Type "+safe(s.password())+" to go on; esc does not.", width))}
+	s.input.Width = max(1, width-5)
+	line := s.theme.key.Render("> ") + s.input.View()
+	if s.typo != "" {
+		line = sides(line, s.theme.bad.Render(visible.Fit("✗ "+safe(s.typo), width/2)), width)
+	}
+	return append(lines, line)
+}

@@ -1,0 +1,120 @@
+package tui
+
+import (
+	"strings"
+
+	"github.com/charmbracelet/bubbles/cursor"
+	"github.com/charmbracelet/bubbles/textinput"
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// prompt is the line at the bottom that is being typed.
+type prompt struct {
+	sign  byte // ':' jumps, '/' filters
+	input textinput.Model
+	err   string // why what was typed cannot be done
+}
+
+// maxTyped bounds what can be typed or pasted.
+const maxTyped = 2000
+
+func newInput(value string) textinput.Model {
+	in := textinput.New()
+	in.Prompt = ""
+	in.CharLimit = maxTyped
+	in.Cursor.SetMode(cursor.CursorStatic) // a blinking one is a message a blink
+	in.SetValue(value)
+	in.CursorEnd()
+	in.Focus()
+	return in
+}
+
+func newPrompt(h *hub, sign byte, value string) *prompt {
+	p := &prompt{sign: sign, input: newInput(value)}
+	p.input.TextStyle, p.input.Cursor.TextStyle = h.theme.bold, h.theme.bold
+	return p
+}
+
+// beginFilter opens the filter's line where there is anything to filter.
+func (m *Model) beginFilter() {
+	if f, ok := m.top().(filtered); ok {
+		m.prompt = newPrompt(m.hub, '/', f.filter())
+		return
+	}
+	m.say("nothing to filter here")
+}
+
+// pressPrompt answers a key while a line is typed.
+func (m *Model) pressPrompt(k tea.KeyMsg) tea.Cmd {
+	p := m.prompt
+	switch k.Type {
+	case tea.KeyEsc:
+		m.prompt = nil
+		return nil
+	case tea.KeyEnter:
+		return m.endPrompt()
+	case tea.KeyTab:
+		if p.sign == ':' {
+			p.complete(m.hub)
+		}
+		return nil
+	case tea.KeyBackspace:
+		if p.input.Value() == "" {
+			m.prompt = nil
+			return nil
+		}
+	}
+	var cmd tea.Cmd
+	p.input, cmd = p.input.Update(k)
+	p.err = ""
+	if p.sign == '/' {
+		if _, err := parseFilter(p.input.Value()); err != nil {
+			p.err = err.Error()
+		}
+	}
+	return cmd
+}
+
+// endPrompt does what was typed.
+func (m *Model) endPrompt() tea.Cmd {
+	p := m.prompt
+	text := strings.TrimSpace(p.input.Value())
+	if p.sign == '/' {
+		f, ok := m.top().(filtered)
+		if !ok {
+			m.prompt = nil
+			return nil
+		}
+		cmd, err := f.setFilter(text)
+		if err != nil {
+			p.err = err.Error()
+			return nil
+		}
+		m.prompt = nil
+		return cmd
+	}
+	if text == "" {
+		m.prompt = nil
+		return nil
+	}
+	go1, err := m.destination(text)
+	if err != "" {
+		p.err = err
+		return nil
+	}
+	m.prompt = nil
+	return go1()
+}
+
+// view draws the line.
+func (p *prompt) view(h *hub, width int) string {
+	p.input.Width = max(1, width-3)
+	line := h.theme.key.Render(string(p.sign)) + p.input.View()
+	switch {
+	case p.err != "":
+		return sides(line, h.theme.bad.Render("✗ "+safe(p.err)), width)
+	case p.sign == ':':
+		return sides(line, h.theme.dim.Render(strings.Join(h.completions(p.input.Value(), 4), "  ")), width)
+	}
+	return sides(line, h.theme.dim.Render("words, or e.g. retried > 3 && status == \"applied\""), width)
+}

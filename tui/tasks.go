@@ -1,0 +1,333 @@
+package tui
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/idemctl/idemctl/inspect"
+	"github.com/idemctl/idemctl/reconcile"
+)
+
+// tasks lists tasks of one queue or all, in one state or all.
+type tasks struct {
+	*hub
+	desk  *desk
+	queue string        // "" is all
+	state inspect.State // StateUnknown is all
+	where filter
+
+	now  *gathering
+	anew *gathering // takes the place of now when it is as long
+	// goal is how many are to be read; toEnd that the cursor goes to the end.
+	goal  int
+	toEnd bool
+
+	order order
+	list  list
+	marks map[inspect.Ref]bool
+	table table
+	wide  bool
+	at    time.Time // when what is shown was read
+	stale bool      // what is shown is to be read again
+	err   error     // of the listing
+}
+
+// ahead is how many screens of IDs are read beyond what is shown.
+const ahead = 3
+
+// autoList is up to how many read tasks a list is read anew by itself.
+const autoList = 5000
+
+// maxMarks bounds what one plan is asked for from here.
+const maxMarks = 10_000
+
+func newTasks(h *hub, queue string, state inspect.State) *tasks {
+	s := &tasks{hub: h, desk: h.newDesk(), queue: queue, state: state, marks: map[inspect.Ref]bool{}}
+	s.order.by = -1
+	s.list.height = h.roomAbout()
+	return s
+}
+
+// roomAbout is how many lines a body has, before it was drawn.
+func (h *hub) roomAbout() int { return max(1, h.height-4) }
+
+func (s *tasks) papers() *desk { return s.desk }
+
+func (s *tasks) name() string {
+	switch {
+	case s.queue == "" && s.state == inspect.StateUnknown:
+		return "Tasks"
+	case s.state == inspect.StateUnknown:
+		return "Tasks of " + s.queue
+	case s.queue == "":
+		return "Tasks " + s.state.String()
+	}
+	return s.queue + " " + s.state.String()
+}
+
+// query is what is listed.
+func (s *tasks) query() Query {
+	q := Query{Where: s.where.judged(), Whole: s.order.by >= 0}
+	if s.queue != "" {
+		q.Queues = []string{s.queue}
+	}
+	if s.state != inspect.StateUnknown {
+		q.States = []inspect.State{s.state}
+	}
+	return q
+}
+
+func (s *tasks) begin() tea.Cmd {
+	s.drop()
+	s.now, s.err, s.stale, s.toEnd = gather(s.backend, s.query()), nil, false, false
+	s.order.reset()
+	s.list.cursor, s.list.top = 0, 0
+	s.goal = 0
+	s.table = table{columns: s.columns()}
+	return s.want()
+}
+
+// drop ends what is under way.
+func (s *tasks) drop() {
+	for _, g := range []*gathering{s.now, s.anew} {
+		if g != nil {
+			g.listing.Close()
+		}
+	}
+	s.anew = nil
+	for _, w := range []slot{slotList, slotAnew, slotRows} {
+		s.desk.drop(w)
+	}
+}
+
+// again reads what is shown again, and the list itself where it is short.
+func (s *tasks) again() tea.Cmd {
+	s.stale = true
+	s.err = nil
+	cmds := []tea.Cmd{s.want()}
+	if s.now.done && !s.now.full && s.now.read <= autoList && s.anew == nil {
+		s.anew = gather(s.backend, s.query())
+		cmds = append(cmds, askPage(s.desk, slotAnew, s.anew.listing))
+	}
+	return tea.Batch(cmds...)
+}
+
+// want asks for what the window needs: more of the list, and rows.
+func (s *tasks) want() tea.Cmd {
+	var cmds []tea.Cmd
+	need := max(s.goal, s.list.top+ahead*max(s.list.height, s.roomAbout()))
+	if s.order.by >= 0 {
+		need = math.MaxInt
+	}
+	if !s.now.done && s.err == nil && s.now.spine.len() < need && !s.desk.waits(slotList) {
+		cmds = append(cmds, askPage(s.desk, slotList, s.now.listing))
+	}
+	if !s.desk.waits(slotRows) {
+		if refs := s.missing(); len(refs) > 0 {
+			s.stale = false
+			cmds = append(cmds, askRows(s.desk, s.backend, refs))
+		}
+	}
+	return tea.Batch(cmds...)
+}
+
+// missing are the tasks around the window whose rows are not there, or all that are
+// shown where they are old.
+func (s *tasks) missing() []inspect.Ref {
+	h := max(s.list.height, s.roomAbout())
+	from, to := s.list.top, min(s.now.spine.len(), s.list.top+h)
+	if s.now.keeps && !s.stale {
+		return nil
+	}
+	var refs []inspect.Ref
+	lacking := false
+	for i := from; i < to; i++ {
+		ref := s.ref(i)
+		if s.now.rows[ref] == nil {
+			lacking = true
+		}
+		if s.stale || s.now.rows[ref] == nil {
+			refs = append(refs, ref)
+		}
+	}
+	if !lacking && !s.stale {
+		return nil
+	}
+	for i := max(0, from-h); i < min(s.now.spine.len(), to+h); i++ { // those who come next
+		if i < from || i >= to {
+			if ref := s.ref(i); s.now.rows[ref] == nil {
+				refs = append(refs, ref)
+			}
+		}
+	}
+	return refs
+}
+
+// ref is the task in a place of the list.
+func (s *tasks) ref(i int) inspect.Ref { return s.now.spine.at(s.order.at(i)) }
+
+// current is the task under the cursor.
+func (s *tasks) current() (inspect.Ref, bool) {
+	if s.now == nil || s.list.cursor >= s.now.spine.len() {
+		return inspect.Ref{}, false
+	}
+	return s.ref(s.list.cursor), true
+}
+
+func (s *tasks) answer(r reply) tea.Cmd {
+	switch v := r.value.(type) {
+	case Page:
+		if r.err == nil && r.slot == slotList {
+			s.grow(v)
+		}
+		if r.err == nil && r.slot == slotAnew {
+			return s.renew(v)
+		}
+	case rowsAnswer:
+		if r.err == nil {
+			s.now.note(v)
+			s.at = s.hub.now()
+			for i := range v.rows {
+				if v.rows[i].Gone() {
+					delete(s.marks, v.rows[i].Ref)
+				}
+			}
+			from, to := s.list.window()
+			s.now.trim(s.ref, from, to)
+		}
+	}
+	if r.err != nil {
+		s.failed(r)
+	}
+	return s.want()
+}
+
+// failed keeps what is shown; the listing goes on at the next refresh.
+func (s *tasks) failed(r reply) {
+	switch r.slot {
+	case slotList:
+		s.err = r.err
+	case slotAnew:
+		s.anew.listing.Close()
+		s.anew = nil
+	}
+}
+
+// grow adds a page to the list.
+func (s *tasks) grow(p Page) {
+	here, known := s.current()
+	s.now.take(p)
+	s.at = s.hub.now()
+	s.arrange(here, known)
+	if s.toEnd {
+		s.list.to(s.now.spine.len() - 1)
+		s.toEnd = !s.now.done
+	}
+}
+
+// renew adds a page to the list that is read anew, and shows that once it is whole.
+func (s *tasks) renew(p Page) tea.Cmd {
+	if s.anew == nil {
+		return nil
+	}
+	s.anew.take(p)
+	if !s.anew.done {
+		if s.anew.read > 4*autoList { // it has grown long
+			s.anew.listing.Close()
+			s.anew = nil
+			return nil
+		}
+		return askPage(s.desk, slotAnew, s.anew.listing)
+	}
+	here, known := s.current()
+	for ref, row := range s.now.rows {
+		if s.anew.rows[ref] == nil && !row.Gone() {
+			s.anew.rows[ref] = row
+		}
+	}
+	s.now, s.anew = s.anew, nil
+	s.at = s.hub.now()
+	s.order.reset()
+	s.arrange(here, known)
+	return s.want()
+}
+
+// arrange sorts, and brings the cursor back to its task.
+func (s *tasks) arrange(here inspect.Ref, known bool) {
+	s.order.arrange(s.now)
+	s.list.resize(s.now.spine.len(), s.list.height)
+	if !known {
+		return
+	}
+	if i := s.now.spine.find(here, s.order.at(min(s.list.cursor, max(0, s.now.spine.len()-1)))); i >= 0 {
+		s.list.keep(s.order.place(i))
+	}
+}
+
+func (s *tasks) shown() shown {
+	out := shown{at: s.at}
+	n := s.now.spine.len()
+	var parts []string
+	switch {
+	case n == 0 && !s.now.done:
+	case s.now.done && !s.now.full:
+		parts = append(parts, fmt.Sprintf("%s of %s", count(min(n, s.list.cursor+1)), count(n)))
+	default:
+		parts = append(parts, fmt.Sprintf("%s of %s or more", count(s.list.cursor+1), count(n)))
+	}
+	if len(s.marks) > 0 {
+		parts = append(parts, "● "+count(len(s.marks))+" marked")
+	}
+	if s.order.by >= 0 {
+		parts = append(parts, "by "+strings.ToLower(s.table.columns[s.order.by].title))
+	}
+	if !s.where.empty() {
+		parts = append(parts, "/"+safe(s.where.text))
+	}
+	out.words = joined(parts...)
+	switch {
+	case s.now.full:
+		out.busy = "the first " + count(maxRows) + " only"
+	case s.desk.waits(slotList) && s.now.keeps:
+		out.busy = "read " + brief(s.now.read) + " …"
+	case s.desk.waits(slotList):
+		out.busy = "reading …"
+	}
+	return out
+}
+
+func (s *tasks) command() string {
+	line := "tasks"
+	if s.queue != "" {
+		line += " -q " + reconcile.ShellQuote(s.queue)
+	}
+	if s.state != inspect.StateUnknown {
+		line += " -s " + s.state.String()
+	}
+	if e := s.where.expression(); e != "" {
+		line += " --where " + reconcile.ShellQuote(e)
+	}
+	return s.commandLine(line)
+}
+
+func (s *tasks) filter() string { return s.where.text }
+
+func (s *tasks) setFilter(text string) (tea.Cmd, error) {
+	f, err := parseFilter(text)
+	if err != nil {
+		return nil, err
+	}
+	s.where = f
+	return s.begin(), nil
+}
+
+func (s *tasks) click(line int) tea.Cmd {
+	if i := s.list.top + line - 2; line >= 2 && i < s.now.spine.len() {
+		s.list.to(i)
+	}
+	return s.want()
+}
