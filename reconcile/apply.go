@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 
@@ -104,7 +105,10 @@ type execution struct {
 
 func (e *execution) prepare(ctx context.Context) error {
 	if e.plan.Moves == nil || e.plan.Moves.Action == ActionUnknown {
-		return e.Prepare(ctx)
+		if slices.ContainsFunc(e.plan.Steps, func(s Step) bool { return s.depends }) {
+			return e.Prepare(ctx)
+		}
+		return nil // no step asks a ledger
 	}
 	e.moves = newMover(e.Auditor, e.plan)
 	return e.moves.look(ctx)

@@ -52,10 +52,12 @@ type intentEvidence struct {
 	Forced      bool       `json:"forced,omitempty"`
 	// Evidence is the digest that a move rests on.
 	Evidence string `json:"evidence,omitempty"`
-	// Attempts, RelockSeconds and Accepted say how a task is to run again.
+	// Attempts, RelockSeconds, Accepted and Idle say how a task is to run again.
 	Attempts      *attemptsChange `json:"attempts,omitempty"`
 	RelockSeconds float64         `json:"relock_seconds,omitempty"`
 	Accepted      bool            `json:"accepted_unprotected,omitempty"`
+	// Idle says that its queue was accepted although nothing takes tasks from it.
+	Idle bool `json:"accepted_idle,omitempty"`
 }
 
 // attemptsChange is what a task's counters were, and what they are made.
@@ -70,7 +72,7 @@ func evidenceJSON(s *Step) json.RawMessage {
 	f := &s.Finding
 	e := intentEvidence{
 		Code: f.Code, ConfirmedAt: f.ConfirmedAt.UTC(), Reason: f.Reason, Key: f.Key, Forced: s.Forced,
-		Evidence: s.Evidence, Attempts: s.attempts, RelockSeconds: s.requeue.Relock.Seconds(), Accepted: s.accepted,
+		Evidence: s.Evidence, Attempts: s.attempts, RelockSeconds: s.requeue.Relock.Seconds(), Accepted: s.accepted, Idle: s.idle,
 	}
 	if f.OfEffect() {
 		e.Status = f.Status.String()

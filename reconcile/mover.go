@@ -181,7 +181,7 @@ func (m *mover) arm(it *Applied, raw inspect.Raw) {
 	}
 	e := raw.Expect()
 	it.Step.expect = &e
-	it.Step.accepted = a.Accepted
+	it.Step.accepted, it.Step.idle = a.Accepted, slices.Contains(m.moves.Idle, a.Task.Queue)
 	if it.Step.Change != journal.ChangeRequeue {
 		return
 	}

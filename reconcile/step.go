@@ -44,8 +44,9 @@ type Step struct {
 	requeue inspect.Requeue
 	// attempts is what its counters are made; nil: they stay.
 	attempts *attemptsChange
-	// accepted says that the operator took the risk of a second effect.
-	accepted bool
+	// accepted says that the operator took the risk of a second effect, idle that a
+	// queue will do which nobody takes tasks from.
+	accepted, idle bool
 	// restore is the deleted task that is put back.
 	restore *inspect.Restore
 	// depends says that the step is only right while the status is the one
