@@ -30,7 +30,8 @@ func sampleImage() *journal.TaskImage {
 		Key: "asynq:{payments}:t:evt_42",
 		Fields: []journal.Field{
 			{Name: "msg", Value: message("payment:charge", `{"card":"4111","amount":9.50}`, "context deadline exceeded")},
-			{Name: "result", Value: `{"card":"4111"}`}, {Name: "state", Value: "archived"},
+			{Name: "result", Value: `{"card":"4111"}`},
+			{Name: "state", Value: "archived"},
 		},
 		Places: []journal.Place{{Key: "asynq:{payments}:archived", Score: &score}},
 		Lock:   &journal.LockImage{Key: "asynq:{payments}:unique:payment:charge:0c1", Owner: "evt_42", ExpireAt: sampleNow.Add(time.Hour)},
@@ -54,8 +55,10 @@ func sampleRecords() []journal.Record {
 	late.Operator, late.Host, late.At = "bob", "host-2", before(time.Hour)
 	lock := journal.Record{Kind: journal.KindIntent, Run: sampleRun, Item: "6", At: before(time.Hour), Change: journal.ChangeReleaseLock, Target: "asynq:{q}:unique:x"}
 	return []journal.Record{
-		{Kind: journal.KindRun, Run: sampleRun, At: before(2 * time.Hour), Operator: "ann", Host: "host-1", Context: "prod",
-			Command: "requeue -q payments", Reason: "provider was down", PlanDigest: "sha256:77"},
+		{
+			Kind: journal.KindRun, Run: sampleRun, At: before(2 * time.Hour), Operator: "ann", Host: "host-1", Context: "prod",
+			Command: "requeue -q payments", Reason: "provider was down", PlanDigest: "sha256:77",
+		},
 		intent("1", "evt_42", sampleImage()), intent("2", "evt_43", hidden), intent("4", "evt_45", nil), intent("5", "evt_46", sampleImage()), lock,
 		result("1", journal.OutcomeDone, "", ""), result("2", journal.OutcomeFailed, "", "NOPERM this user has no permissions"),
 		result("3", journal.OutcomeRefused, "its effect is applied now, and was not-applied when this was planned", ""),
@@ -174,7 +177,9 @@ func hostileRecords() []journal.Record {
 			Kind: journal.KindIntent, Run: sampleRun, Item: item, At: sampleNow, Change: journal.Change(strings.ToValidUTF8(trick, "?")), Queue: trick, TaskID: trick,
 			Target: trick, Reason: trick, Task: &journal.TaskImage{
 				Key: trick, Fields: []journal.Field{
-					{Name: trick, Value: trick}, {Name: "state", Value: trick}, {Name: "result", Value: trick},
+					{Name: trick, Value: trick},
+					{Name: "state", Value: trick},
+					{Name: "result", Value: trick},
 					{Name: "msg", Value: message(strings.ToValidUTF8(trick, "?"), trick, strings.ToValidUTF8(trick, "?"))},
 				},
 				Places: []journal.Place{{Key: trick}, {Key: trick, Score: &score}}, Lock: &journal.LockImage{Key: trick, Owner: trick},
