@@ -86,6 +86,9 @@ func (a *Auditor) PlanRepairs(ctx context.Context, q Structure, o Observer, sel 
 	if found.over {
 		return Plan{}, report, fmt.Errorf("more than %d findings: select fewer with --queue, --type or --kind", maxSteps)
 	}
+	if err := a.minding(ctx, plan.Steps); err != nil {
+		return Plan{}, report, err
+	}
 	if err := expectAll(ctx, q, plan.Steps); err != nil {
 		return Plan{}, report, err
 	}

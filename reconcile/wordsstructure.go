@@ -64,7 +64,7 @@ func (f *Finding) ghostConsequence() string {
 	case StatusApplied:
 		return "it never runs and its ID stays taken; its work is done: repair closes it, or archives it where its key can have been used before"
 	case StatusNotApplied:
-		return "it never runs, no list shows it, and its ID stays taken: its work is lost"
+		return "it never runs, no list shows it, and its ID stays taken: its work is lost, unless another task of its key does it"
 	}
 	return "it never runs, no list shows it, and its ID stays taken: its work is lost unless it was done"
 }
@@ -77,7 +77,7 @@ func (f *Finding) noLeaseConsequence() string {
 	case StatusApplied:
 		return "no recoverer will ever take it; its work is done, so that it can be closed"
 	case StatusNotApplied:
-		return "no recoverer will ever take it: its work is lost"
+		return "no recoverer will ever take it: its work is lost, unless another task of its key does it"
 	}
 	return "no recoverer will ever take it: its work is lost unless it was done"
 }
