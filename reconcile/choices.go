@@ -147,10 +147,24 @@ func rerun(d *Dossier) Choice {
 		c.Outcome = budget + "; its effect may be repeated: nobody can say"
 	}
 	a := d.archived()
-	if action, reason := DecideRequeue(a); a.Task.State == inspect.StateArchived {
+	if action, reason := d.requeue(a); a.Task.State == inspect.StateArchived {
 		c.decided("requeue", a, action == ActionRun, reason)
+		c.Safe = c.Safe && action == ActionRun
 	}
 	return c
+}
+
+// requeue is what requeue would do with the task.
+func (d *Dossier) requeue(a Archived) (Action, HoldReason) {
+	action, reason := DecideRequeue(a)
+	switch {
+	case action != ActionRun:
+	case d.Queue.Paused:
+		return ActionHold, HoldPaused
+	case !d.Served:
+		return ActionHold, HoldUnserved
+	}
+	return action, reason
 }
 
 // archived is the task as a plan would decide on it.
