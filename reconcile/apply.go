@@ -26,6 +26,8 @@ type Applied struct {
 	Unbegun bool
 	// At is when it was tried, by this machine's clock.
 	At time.Time
+	// intended says that the journal has an intent of it, which names the task.
+	intended bool
 }
 
 // Application says how a plan is applied, and who is told. The zero value applies
@@ -182,6 +184,7 @@ func (e *execution) chunk(ctx context.Context, items []Applied) error {
 		}
 		if it.Outcome == journal.OutcomeUnknown {
 			intents = append(intents, intentOf(it, raws[i], now))
+			it.intended = true
 		}
 	}
 	if err := e.j.Intend(intents...); err != nil {
@@ -297,6 +300,9 @@ func sent(err error) bool {
 // result is what the journal says after the change.
 func (it *Applied) result() journal.Record {
 	r := journal.Record{Item: it.Item, Outcome: it.Outcome, Found: it.Found}
+	if s := &it.Step; !it.intended {
+		r.Change, r.Queue, r.TaskID, r.Target = s.Change, s.Ref().Queue, s.Ref().ID, s.Target
+	}
 	if it.Err != nil {
 		r.Error = it.Err.Error()
 	}

@@ -26,8 +26,9 @@ type Record struct {
 	// PlanDigest is that of the plan that was applied; "" when there was none.
 	PlanDigest string
 
-	// What an intent is about to change. Queue, TaskID and Target (a key or a
-	// group's name) are "" where the change has none. They may hold any bytes.
+	// What an intent is about to change, or a result of refusal speaks of that has
+	// no intent. Queue, TaskID and Target (a key or a group's name) are "" where the
+	// change has none. They may hold any bytes.
 	Change                Change
 	Queue, TaskID, Target string
 	// Evidence is one JSON text in UTF-8 (kept without insignificant
