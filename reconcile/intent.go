@@ -16,7 +16,7 @@ func intentOf(it *Applied, raw inspect.Raw, now time.Time) journal.Record {
 	s := &it.Step
 	r := journal.Record{
 		Item: it.Item, Change: s.Change, Queue: s.Ref().Queue, TaskID: s.Ref().ID, Target: s.Target,
-		Evidence: evidenceJSON(s), Task: imageOf(raw, now),
+		Reason: s.because, Evidence: evidenceJSON(s), Task: imageOf(raw, now),
 	}
 	if s.restore != nil {
 		r.Task = restoredImage(s.restore)

@@ -455,6 +455,15 @@ func TestResumeKeepsTheOptionsOfTheRunThatEnded(t *testing.T) {
 	if out["forced"].Outcome != done || !out["forced"].Step.Forced {
 		t.Errorf("forced: %+v", out["forced"])
 	}
+	reasons := 0
+	for _, rec := range w.journalled() {
+		if rec.Kind == journal.KindIntent && rec.TaskID == "forced" && rec.Reason == "the bank says no" {
+			reasons++
+		}
+	}
+	if reasons != 2 {
+		t.Errorf("%d of the two intents say why it was let through", reasons)
+	}
 	locks, err := w.queue.Locks(t.Context(), []string{w.state("unique").UniqueKey})
 	if err != nil || locks[0].Owner != "unique" || locks[0].TTL < 59*time.Minute {
 		t.Errorf("unique: its lock is %+v, %v", locks, err)

@@ -123,6 +123,9 @@ func (p Plan) only(tasks []kept) Plan {
 		if s.Hold == "" {
 			p.Moves.queue(s.Ref().Queue).Run++
 		}
+		if s.Forced {
+			s.because = tasks[at].rec.Reason
+		}
 		p.Steps = append(p.Steps, s)
 	}
 	return p
@@ -149,7 +152,13 @@ func (p *resuming) planRestoreAgain(ctx context.Context, tasks []kept) (Plan, er
 	if tasks[0].evidence.Forced {
 		because = tasks[0].rec.Reason
 	}
-	return p.PlanUndo(ctx, p.q, deletions, because)
+	plan, err := p.PlanUndo(ctx, p.q, deletions, because)
+	for i := range plan.Steps {
+		if plan.Steps[i].Forced {
+			plan.Steps[i].because = because
+		}
+	}
+	return plan, err
 }
 
 // unplanned marks the intents for whose task no plan has a step: it left the

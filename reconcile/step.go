@@ -35,6 +35,8 @@ type Step struct {
 	Relock time.Duration
 	// Forced says that the operator named the task and gave a reason.
 	Forced bool
+	// because is that reason, where it is not the run's.
+	because string
 	// Score is what a task that is put back is given.
 	Score time.Time
 	// expect is the task as the plan saw it, or as it was read right before it is
