@@ -26,17 +26,18 @@ type column struct {
 type table struct {
 	columns []column
 	widths  []int
+	used    []bool // a cell of the column had text; others are left out where they may be
 }
 
 const gap = 2
 
 // reset forgets the widths, for other rows.
-func (t *table) reset() { t.widths = nil }
+func (t *table) reset() { t.widths, t.used = nil, nil }
 
 // fit settles which columns are shown and how wide, for the rows of a window.
 func (t *table) fit(rows [][]string, cells int, wide bool) (shown []int, widths []int) {
 	if len(t.widths) != len(t.columns) {
-		t.widths = make([]int, len(t.columns))
+		t.widths, t.used = make([]int, len(t.columns)), make([]bool, len(t.columns))
 		for i, c := range t.columns {
 			t.widths[i] = visible.Width(c.title)
 		}
@@ -45,11 +46,12 @@ func (t *table) fit(rows [][]string, cells int, wide bool) (shown []int, widths 
 		for i, cell := range r {
 			if i < len(t.widths) {
 				t.widths[i] = max(t.widths[i], visible.Width(cell))
+				t.used[i] = t.used[i] || cell != ""
 			}
 		}
 	}
 	for i, c := range t.columns {
-		if wide || !c.wide {
+		if (wide || !c.wide) && (t.used[i] || c.spare == 0) {
 			shown = append(shown, i)
 		}
 	}

@@ -35,9 +35,6 @@ func (s *detail) write(w *writer) {
 	}
 }
 
-// warnText paints a warning.
-func (t *theme) warnText(s string) string { return t.warn.Render(s) }
-
 func (s *detail) verdict(w *writer, d *Dossier) {
 	switch {
 	case len(d.Findings) > 0:
@@ -48,10 +45,16 @@ func (s *detail) verdict(w *writer, d *Dossier) {
 	}
 	for i := range d.Findings {
 		f := &d.Findings[i]
-		w.hang(s.theme.severity(f.Severity, shape(f.Severity))+" ", 2, sentence(safe(f.Message())), func(l string) string { return s.theme.bold.Render(l) })
-		w.hang("  ", 2, sentence(safe(f.Consequence())), nil)
-		w.hang("  ", 2, string(f.Code), func(l string) string { return s.theme.dim.Render(l) })
+		message, consequence := findingWords(f, s.redisNow())
+		w.hang(s.theme.severity(f.Severity, shape(f.Severity))+" ", 2, message, s.theme.boldText)
+		w.hang("  ", 2, consequence, nil)
+		w.hang("  ", 2, string(f.Code), s.theme.dimText)
 	}
+}
+
+// ownWords are our words on the task, with times as people count them.
+func (s *detail) ownWords(words string) string {
+	return sentence(safe(humane(words, s.redisNow(), append(timesOf(&s.dossier.Task), s.dossier.ConfirmedAt, s.dossier.Verdict.AppliedAt, s.dossier.Verdict.SettlesAt)...)))
 }
 
 // moment is a time both ways.
@@ -97,7 +100,7 @@ func (s *detail) task(w *writer, d *Dossier) {
 		w.fact("periodic", "the entry "+safe(p.Spec)+" enqueues under its ID")
 	}
 	w.title("NEXT", "")
-	w.hang("  ", 2, sentence(safe(d.Next)), nil)
+	w.hang("  ", 2, s.ownWords(d.Next), nil)
 }
 
 // heldWords say where a task is, if that is not what its state says.
@@ -197,7 +200,7 @@ func (s *detail) lock(w *writer, d *Dossier) {
 		words = "not read"
 	}
 	w.hang("  "+lockShape(l.State)+" ", 4, sentence(words), nil)
-	w.hang("    ", 4, safe(l.Key), func(t string) string { return s.theme.dim.Render(t) })
+	w.hang("    ", 4, safe(l.Key), s.theme.dimText)
 	if f := d.FormLock; f != nil && f.State == reconcile.LockTaken {
 		w.hang("  ✗ ", 4, sentence("its canonical form has another lock, which task "+safe(f.Owner)+" holds"), nil)
 	}
@@ -213,6 +216,6 @@ func (s *detail) choices(w *writer, d *Dossier) {
 		if !c.Safe {
 			mark = s.theme.bad.Render("✗")
 		}
-		w.hang("  "+mark+" "+s.theme.bold.Render(visible.Pad(safe(c.Verb), 8)), 12, sentence(safe(c.Outcome)), nil)
+		w.hang("  "+mark+" "+s.theme.bold.Render(visible.Pad(safe(c.Verb), 8)), 12, s.ownWords(c.Outcome), nil)
 	}
 }

@@ -425,16 +425,18 @@ func (s *findings) foot(width, height int) []string {
 		}
 		f = &l.group.Examples[0]
 	}
-	return findingFoot(&s.theme, f, width, max(3, height/3))
+	return s.findingFoot(f, width, max(3, height/3))
 }
 
 // findingFoot says of a finding what it means and what acts, in so many lines.
-func findingFoot(t *theme, f *reconcile.Finding, width, most int) []string {
+func (h *hub) findingFoot(f *reconcile.Finding, width, most int) []string {
+	t := &h.theme
 	w := &writer{theme: t, width: width}
-	w.hang(t.severity(f.Severity, shape(f.Severity))+" ", 2, sentence(safe(f.Message())), func(l string) string { return t.bold.Render(l) })
-	w.hang("  ", 2, sentence(safe(f.Consequence())), nil)
+	message, consequence := findingWords(f, h.redisNow())
+	w.hang(t.severity(f.Severity, shape(f.Severity))+" ", 2, message, t.boldText)
+	w.hang("  ", 2, consequence, nil)
 	if a := f.Action(); a != "" {
-		w.hang(t.dim.Render("$ "), 2, safe(a), func(l string) string { return t.key.Render(l) })
+		w.hang(t.dim.Render("$ "), 2, safe(a), t.keyText)
 	}
 	return append([]string{t.dim.Render(strings.Repeat("─", width))}, padded(w.lines, min(len(w.lines), most))...)
 }

@@ -47,16 +47,28 @@ func (g *gathering) take(p Page) {
 	}
 }
 
-// note stores rows that were read again.
-func (g *gathering) note(rows rowsAnswer) {
+// note stores rows that were read again. Rows that were read in part, since a ledger
+// is lost, replace none that are whole.
+func (g *gathering) note(rows rowsAnswer, part bool) {
 	for i := range rows.rows {
 		row := rows.rows[i]
+		if part && g.rows[row.Ref] != nil {
+			continue
+		}
 		if old := g.rows[row.Ref]; old != nil && row.Gone() {
 			gone := *old // what it was is still of use
 			gone.State = inspect.StateUnknown
 			row = gone
 		}
 		g.rows[row.Ref] = &row
+	}
+	if part {
+		return
+	}
+	for _, ref := range rows.refs {
+		if g.rows[ref] == nil {
+			g.rows[ref] = &Row{Ref: ref} // nobody knows of it
+		}
 	}
 }
 

@@ -84,5 +84,5 @@ func (s *locks) foot(width, height int) []string {
 	if r == nil || height < 10 || r.Finding.Code == "" {
 		return nil
 	}
-	return findingFoot(&s.theme, &r.Finding, width, max(3, height/3))
+	return s.findingFoot(&r.Finding, width, max(3, height/3))
 }

@@ -31,10 +31,7 @@ func New(ctx context.Context, b Backend, o Options) *Model {
 	o = o.filled()
 	r := o.renderer
 	if r == nil {
-		r = lipgloss.NewRenderer(o.Out)
-		if o.Plain {
-			r.SetColorProfile(termenv.Ascii)
-		}
+		r = rendererOf(&o)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	h := &hub{
@@ -44,6 +41,19 @@ func New(ctx context.Context, b Backend, o Options) *Model {
 	h.root = h.newDesk()
 	h.stack = []screen{newOverview(h)}
 	return &Model{hub: h}
+}
+
+// rendererOf suits the terminal. It asks the terminal for its background now: once
+// the browser reads what is typed, the answer would be lost in that.
+func rendererOf(o *Options) *lipgloss.Renderer {
+	r := lipgloss.NewRenderer(o.Out)
+	if o.Plain {
+		r.SetColorProfile(termenv.Ascii)
+		r.SetHasDarkBackground(true)
+		return r
+	}
+	r.SetHasDarkBackground(r.HasDarkBackground())
+	return r
 }
 
 // Close ends every request and the backend.
@@ -68,7 +78,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.width, m.height = max(0, msg.Width), max(0, msg.Height)
 		return m, nil
 	case tea.KeyMsg:
-		return m, m.press(msg)
+		return m, m.keys1(msg)
 	case tea.MouseMsg:
 		return m, m.mouse(msg)
 	case second:
@@ -295,6 +305,39 @@ func (m *Model) tookContext(r reply) tea.Cmd {
 	return tea.Batch(closeBackend(old), askCounts(m.root, m.backend), m.top().begin())
 }
 
+// keys1 answers keys that came together, as fast fingers and slow lines send them,
+// one by one. What was pasted is text: it is no key, but where a line is typed.
+func (m *Model) keys1(k tea.KeyMsg) tea.Cmd {
+	if k.Type != tea.KeyRunes {
+		return m.press(k)
+	}
+	if k.Paste {
+		if m.prompt != nil || m.typing() {
+			return m.press(k)
+		}
+		m.say("pasted text is no key: / or : opens a line for it")
+		return nil
+	}
+	var cmds []tea.Cmd
+	for _, r := range k.Runes {
+		one := tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}, Alt: k.Alt}
+		if r == ' ' {
+			one.Type = tea.KeySpace
+		}
+		cmds = append(cmds, m.press(one))
+		if m.quitting {
+			break
+		}
+	}
+	return tea.Batch(cmds...)
+}
+
+// typing says whether the screen on top takes every key itself.
+func (m *Model) typing() bool {
+	t, ok := m.top().(typing)
+	return ok && t.typing()
+}
+
 // press answers a key: the one that always ends, then whoever is on top.
 func (m *Model) press(k tea.KeyMsg) tea.Cmd {
 	if key.Matches(k, m.keys.stop) {
@@ -330,7 +373,7 @@ func (m *Model) common() []action {
 	k := &m.keys
 	return []action{
 		act(k.filter, "filter", func() tea.Cmd { m.beginFilter(); return nil }),
-		act(k.jump, "jump", func() tea.Cmd { m.prompt = newPrompt(m.hub, ':', ""); return nil }),
+		act(k.jump, "jump", func() tea.Cmd { m.prompt = newPrompt(':', ""); return nil }),
 		act(k.commandLine, "", m.showCommand),
 		act(k.undo, "", m.undo),
 		act(k.audit, "", func() tea.Cmd { return m.auditNow() }),

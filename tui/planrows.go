@@ -87,9 +87,9 @@ func (s *planScreen) summary(w *writer) {
 		if run == 0 {
 			words += " There is nothing to apply."
 		}
-		w.hang("  ", 2, words, func(l string) string { return s.theme.bold.Render(l) })
+		w.hang("  ", 2, words, s.theme.boldText)
 		if reasons := s.reasons(); reasons != "" {
-			w.hang("  ", 2, "held: "+reasons, func(l string) string { return s.theme.dim.Render(l) })
+			w.hang("  ", 2, "held: "+reasons, s.theme.dimText)
 		}
 		for _, n := range p.Notes {
 			w.hang(s.theme.warn.Render("! "), 2, sentence(safe(n)), nil)
@@ -110,7 +110,7 @@ func (s *planScreen) summary(w *writer) {
 		if s.phase == phaseApplied {
 			head = "applied"
 		}
-		w.hang("  ", 2, fmt.Sprintf("%s %s of %s: %s", sentenceWord(head), count(total), count(run), strings.Join(parts, ", ")), func(l string) string { return s.theme.bold.Render(l) })
+		w.hang("  ", 2, fmt.Sprintf("%s %s of %s: %s", sentenceWord(head), count(total), count(run), strings.Join(parts, ", ")), s.theme.boldText)
 		cells := max(4, min(w.width-4, 60))
 		full := 0
 		if run > 0 {
@@ -124,7 +124,7 @@ func (s *planScreen) summary(w *writer) {
 			w.hang("  ", 2, safe(l), nil)
 		}
 		if s.phase == phaseApplied && s.run != "" {
-			w.hang("  ", 2, "Journal run "+safe(s.run)+": z plans to undo it.", func(l string) string { return s.theme.dim.Render(l) })
+			w.hang("  ", 2, "Journal run "+safe(s.run)+": z plans to undo it.", s.theme.dimText)
 		}
 	}
 	w.blank()
@@ -164,8 +164,7 @@ func (s *planScreen) foot(width int) []string {
 		what += " The context is protected."
 	}
 	lines := []string{s.theme.danger.Render(clip(" "+what+" Type "+safe(s.password())+" to go on; esc does not.", width))}
-	s.input.Width = max(1, width-5)
-	line := s.theme.key.Render("> ") + s.input.View()
+	line := s.theme.key.Render("> ") + s.theme.typedLine(s.input, width-2)
 	if s.typo != "" {
 		line = sides(line, s.theme.bad.Render(visible.Fit("✗ "+safe(s.typo), width/2)), width)
 	}

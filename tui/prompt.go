@@ -6,6 +6,8 @@ import (
 	"github.com/charmbracelet/bubbles/cursor"
 	"github.com/charmbracelet/bubbles/textinput"
 	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/idemctl/idemctl/internal/visible"
 )
 
 // prompt is the line at the bottom that is being typed.
@@ -29,16 +31,35 @@ func newInput(value string) textinput.Model {
 	return in
 }
 
-func newPrompt(h *hub, sign byte, value string) *prompt {
-	p := &prompt{sign: sign, input: newInput(value)}
-	p.input.TextStyle, p.input.Cursor.TextStyle = h.theme.bold, h.theme.bold
-	return p
+func newPrompt(sign byte, value string) *prompt {
+	return &prompt{sign: sign, input: newInput(value)}
+}
+
+// typedLine shows a line being typed with its cursor, in so many cells: its end,
+// where it is longer. Without colours the cursor is a bar between the characters.
+func (t *theme) typedLine(in *textinput.Model, cells int) string {
+	runes := []rune(in.Value())
+	at := min(in.Position(), len(runes))
+	before, after := safe(string(runes[:at])), safe(string(runes[at:]))
+	if over := visible.Width(before) - max(1, cells-2); over > 0 {
+		_, before = visible.Split(before, over+1)
+		before = visible.Ellipsis + before
+	}
+	after = visible.Fit(after, max(0, cells-1-visible.Width(before)))
+	if t.plain {
+		return before + "▏" + after
+	}
+	under, rest := visible.Split(after, 1)
+	if under == "" {
+		under, rest = " ", after
+	}
+	return t.bold.Render(before) + t.tab.Render(under) + t.bold.Render(rest)
 }
 
 // beginFilter opens the filter's line where there is anything to filter.
 func (m *Model) beginFilter() {
 	if f, ok := m.top().(filtered); ok {
-		m.prompt = newPrompt(m.hub, '/', f.filter())
+		m.prompt = newPrompt('/', f.filter())
 		return
 	}
 	m.say("nothing to filter here")
@@ -108,8 +129,7 @@ func (m *Model) endPrompt() tea.Cmd {
 
 // view draws the line.
 func (p *prompt) view(h *hub, width int) string {
-	p.input.Width = max(1, width-3)
-	line := h.theme.key.Render(string(p.sign)) + p.input.View()
+	line := h.theme.key.Render(string(p.sign)) + h.theme.typedLine(&p.input, width-1)
 	switch {
 	case p.err != "":
 		return sides(line, h.theme.bad.Render("✗ "+safe(p.err)), width)

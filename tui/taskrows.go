@@ -73,7 +73,7 @@ func (s *tasks) cells(ref inspect.Ref, r *Row, now time.Time) []string {
 	if r.Cause != reconcile.CauseNone {
 		out[columnCause] = string(r.Cause)
 	}
-	if r.Retried > 0 || r.State == inspect.StateRetry {
+	if r.Retried > 0 || r.State == inspect.StateRetry || r.State == inspect.StateArchived {
 		out[columnTries] = fmt.Sprintf("%d/%d", r.Retried, r.MaxRetry)
 	}
 	out[columnWhen] = ago(r.Since, now)
@@ -112,30 +112,26 @@ func (s *tasks) tabs(width int) string {
 	tab := func(st inspect.State) string {
 		name := "all"
 		if st != inspect.StateUnknown {
-			name = st.String()
+			name = stateTitle(st)
 		}
-		if n, ok := s.countOf(st); ok {
+		if n, ok := s.countOf(st); ok && n > 0 {
 			name += " " + brief(n)
 		}
 		return name
 	}
-	var parts []string
-	for _, st := range states {
-		if st == s.state {
-			parts = append(parts, s.theme.tab.Render("["+tab(st)+"]"))
-		} else {
-			parts = append(parts, s.theme.dim.Render(" "+tab(st)+" "))
-		}
-	}
-	line := strings.Join(parts, "")
-	if ansi.StringWidth(line) <= width {
-		return line
-	}
+	var b strings.Builder
 	at := 0
 	for i, st := range states {
-		if st == s.state {
+		switch {
+		case st == s.state:
 			at = i
+			b.WriteString(s.theme.tab.Render("[" + tab(st) + "]"))
+		default:
+			b.WriteString(s.theme.dim.Render(" " + tab(st)))
 		}
+	}
+	if line := b.String(); ansi.StringWidth(line) <= width {
+		return line
 	}
 	return s.theme.dim.Render("‹ ") + s.theme.tab.Render("["+tab(s.state)+"]") + s.theme.dim.Render(fmt.Sprintf(" ›  %d of %d", at+1, len(states)))
 }
@@ -177,7 +173,7 @@ func (s *tasks) body(width, height int) []string {
 		}
 		rows = append(rows, cells)
 	}
-	shown, widths := s.fitted(rows, width-margin)
+	shown, widths := s.table.fit(rows, width-margin, s.wide)
 	lines = append(lines, strings.Repeat(" ", margin)+s.theme.dim.Render(s.table.line(s.table.titles(s.order.by, s.order.down), shown, widths, nil)))
 	for n, cells := range rows {
 		lines = append(lines, s.line(from+n, cells, shown, widths, width))
@@ -187,24 +183,6 @@ func (s *tasks) body(width, height int) []string {
 
 // margin is what stands before a row: cursor, mark, severity.
 const margin = 4
-
-// fitted leaves out the columns that have nothing to tell.
-func (s *tasks) fitted(rows [][]string, cells int) (shown, widths []int) {
-	spared := 0
-	for i := range s.table.columns {
-		if s.left(i) {
-			spared += len(s.table.columns[i].title) + gap
-		}
-	}
-	shown, widths = s.table.fit(rows, cells+spared, s.wide)
-	kept := shown[:0:0]
-	for _, i := range shown {
-		if !s.left(i) {
-			kept = append(kept, i)
-		}
-	}
-	return kept, widths
-}
 
 // line draws one task.
 func (s *tasks) line(i int, cells []string, shown, widths []int, width int) string {

@@ -34,6 +34,7 @@ type tasks struct {
 	at    time.Time // when what is shown was read
 	stale bool      // what is shown is to be read again
 	err   error     // of the listing
+	blind bool      // rows could not be read: they are not asked for before the next refresh
 }
 
 // ahead is how many screens of IDs are read beyond what is shown.
@@ -104,12 +105,12 @@ func (s *tasks) drop() {
 	}
 }
 
-// again reads what is shown again, and the list itself where it is short.
+// again reads what is shown again, and, where it is short, the list itself as far
+// as it was read.
 func (s *tasks) again() tea.Cmd {
-	s.stale = true
-	s.err = nil
+	s.stale, s.blind = true, false
 	cmds := []tea.Cmd{s.want()}
-	if s.now.done && !s.now.full && s.now.read <= autoList && s.anew == nil {
+	if s.anew == nil && !s.desk.waits(slotList) && s.now.read <= autoList {
 		s.anew = gather(s.backend, s.query())
 		cmds = append(cmds, askPage(s.desk, slotAnew, s.anew.listing))
 	}
@@ -126,7 +127,7 @@ func (s *tasks) want() tea.Cmd {
 	if !s.now.done && s.err == nil && s.now.spine.len() < need && !s.desk.waits(slotList) {
 		cmds = append(cmds, askPage(s.desk, slotList, s.now.listing))
 	}
-	if !s.desk.waits(slotRows) {
+	if !s.desk.waits(slotRows) && !s.blind {
 		if refs := s.missing(); len(refs) > 0 {
 			s.stale = false
 			cmds = append(cmds, askRows(s.desk, s.backend, refs))
@@ -188,8 +189,8 @@ func (s *tasks) answer(r reply) tea.Cmd {
 			return s.renew(v)
 		}
 	case rowsAnswer:
+		s.now.note(v, r.err != nil)
 		if r.err == nil {
-			s.now.note(v)
 			s.at = s.hub.now()
 			for i := range v.rows {
 				if v.rows[i].Gone() {
@@ -206,12 +207,16 @@ func (s *tasks) answer(r reply) tea.Cmd {
 	return s.want()
 }
 
-// failed keeps what is shown; the listing goes on at the next refresh.
+// failed keeps what is shown. A listing that failed has ended: the list is read
+// anew at the next refresh.
 func (s *tasks) failed(r reply) {
 	switch r.slot {
+	case slotRows:
+		s.blind = true
 	case slotList:
 		s.err = r.err
 	case slotAnew:
+		s.err = r.err
 		s.anew.listing.Close()
 		s.anew = nil
 	}
@@ -229,14 +234,15 @@ func (s *tasks) grow(p Page) {
 	}
 }
 
-// renew adds a page to the list that is read anew, and shows that once it is whole.
+// renew adds a page to the list that is read anew, and shows that once it is as
+// long as the one shown, or whole.
 func (s *tasks) renew(p Page) tea.Cmd {
 	if s.anew == nil {
 		return nil
 	}
 	s.anew.take(p)
-	if !s.anew.done {
-		if s.anew.read > 4*autoList { // it has grown long
+	if !s.anew.done && (s.now.done || s.anew.spine.len() < s.now.spine.len()) {
+		if s.anew.read > 4*autoList { // it has grown long meanwhile
 			s.anew.listing.Close()
 			s.anew = nil
 			return nil
@@ -249,7 +255,8 @@ func (s *tasks) renew(p Page) tea.Cmd {
 			s.anew.rows[ref] = row
 		}
 	}
-	s.now, s.anew = s.anew, nil
+	s.now.listing.Close()
+	s.now, s.anew, s.err = s.anew, nil, nil
 	s.at = s.hub.now()
 	s.order.reset()
 	s.arrange(here, known)

@@ -51,6 +51,11 @@ func newTheme(r *lipgloss.Renderer) theme {
 	}
 }
 
+func (t *theme) warnText(s string) string { return t.warn.Render(s) }
+func (t *theme) dimText(s string) string  { return t.dim.Render(s) }
+func (t *theme) boldText(s string) string { return t.bold.Render(s) }
+func (t *theme) keyText(s string) string  { return t.key.Render(s) }
+
 // severity paints text by how bad it is.
 func (t *theme) severity(s reconcile.Severity, text string) string {
 	switch s {

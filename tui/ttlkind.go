@@ -147,7 +147,7 @@ func (s *ttlOne) words(w *writer) {
 	case s.advice.Go == "":
 		w.hang(s.theme.bad.Render("✗ "), 2, "No time is long enough: lower the retries, or cap the delay.", nil)
 	default:
-		w.hang(s.theme.good.Render("✓ "), 2, fmt.Sprintf("%s outlives every task (proven: %s).", s.advice.Go, timeline.Clock(s.advice.Safe, timeline.RoundUp)), func(l string) string { return s.theme.bold.Render(l) })
+		w.hang(s.theme.good.Render("✓ "), 2, fmt.Sprintf("%s outlives every task (proven: %s).", s.advice.Go, timeline.Clock(s.advice.Safe, timeline.RoundUp)), s.theme.boldText)
 	}
 	if u := s.params.UniqueTTL; u != nil && s.err == nil {
 		if *u < s.advice.Safe {

@@ -63,10 +63,14 @@ func (o *tuiOptions) openBrowser(ctx context.Context, cmd *cobra.Command) (*brow
 
 // results is where the program writes its results, which here is the terminal.
 func (o *tuiOptions) results() io.Writer {
-	if sticky, ok := o.out.(*stickyWriter); ok {
-		return sticky.w // the terminal itself, whose size the browser asks for
+	w := o.out
+	for {
+		sticky, ok := w.(*stickyWriter)
+		if !ok {
+			return w // the terminal itself, whose size the browser asks for
+		}
+		w = sticky.w
 	}
-	return o.out
 }
 
 func (o *tuiOptions) placeOf(s *session, facts inspect.RedisFacts) tui.Place {

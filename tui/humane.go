@@ -1,0 +1,36 @@
+package tui
+
+import (
+	"strings"
+	"time"
+
+	"github.com/idemctl/idemctl/inspect"
+	"github.com/idemctl/idemctl/reconcile"
+)
+
+// humane writes the times in our own words as people count them. Only times that
+// are known are looked for: those in an error text stay as they are.
+func humane(words string, now time.Time, times ...time.Time) string {
+	for _, t := range times {
+		if !t.IsZero() {
+			words = strings.ReplaceAll(words, t.UTC().Format(time.RFC3339), ago(t, now))
+		}
+	}
+	return words
+}
+
+// timesOf are the times that words on a task speak of.
+func timesOf(t *inspect.Task) []time.Time {
+	return []time.Time{
+		t.LastFailedAt, t.NextProcessAt, t.ArchivedAt, t.CompletedAt, t.ExpiresAt, t.GroupedAt, t.PendingSince, t.LeaseExpiresAt, t.Deadline,
+	}
+}
+
+// findingWords are a finding's message and consequence, safe to show.
+func findingWords(f *reconcile.Finding, now time.Time) (message, consequence string) {
+	times := append(timesOf(&f.Task), f.AppliedAt, f.SettlesAt, f.ConfirmedAt)
+	for _, r := range f.Readings {
+		times = append(times, r.Row.ClaimedAt)
+	}
+	return sentence(safe(humane(f.Message(), now, times...))), sentence(safe(humane(f.Consequence(), now, times...)))
+}
