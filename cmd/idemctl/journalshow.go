@@ -73,7 +73,7 @@ func (o *journalShowOptions) each(ctx context.Context, run *journal.Summary, tak
 			take(&r)
 			continue
 		}
-		if !isDamage(err) {
+		if !journal.GoesOn(err) {
 			return err
 		}
 	}

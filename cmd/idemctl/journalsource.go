@@ -77,7 +77,7 @@ const mostProblems = 20
 
 // problem keeps an error after which reading goes on, and returns any other.
 func (r *journalReading) problem(err error) error {
-	if !isDamage(err) {
+	if !journal.GoesOn(err) {
 		return err
 	}
 	if n := len(r.source.Problems); n < mostProblems {
@@ -87,17 +87,6 @@ func (r *journalReading) problem(err error) error {
 	}
 	r.source.Problems = append(r.source.Problems, err.Error())
 	return nil
-}
-
-// isDamage says whether reading goes on behind the error.
-func isDamage(err error) bool {
-	var (
-		torn    *journal.TornError
-		damaged *journal.DamagedError
-		gap     *journal.GapError
-		row     *journal.DamagedRowError
-	)
-	return errors.As(err, &torn) || errors.As(err, &damaged) || errors.As(err, &gap) || errors.As(err, &row)
 }
 
 // ended is the command's end: what was damaged makes the answer incomplete.

@@ -52,7 +52,8 @@ func goesOn(err error) bool {
 	var torn *TornError
 	var damaged *DamagedError
 	var gap *GapError
-	return errors.As(err, &torn) || errors.As(err, &damaged) || errors.As(err, &gap)
+	var row *DamagedRowError
+	return errors.As(err, &torn) || errors.As(err, &damaged) || errors.As(err, &gap) || errors.As(err, &row)
 }
 
 func openToRead(path string) (*os.File, int64, error) {

@@ -207,3 +207,31 @@ func TestJournalErrorsHoldNoSecrets(t *testing.T) {
 		t.Errorf("the password is shown: %v", err)
 	}
 }
+
+// BenchmarkJournalWrite is what a group of 100 intents costs in the table.
+func BenchmarkJournalWrite(b *testing.B) {
+	db := reconciletest.Postgres(b)
+	if err := pgledger.CreateJournal(b.Context(), journalOptions(db.DSN, "j")); err != nil {
+		b.Fatal(err)
+	}
+	table, err := pgledger.OpenJournal(b.Context(), journalOptions(db.DSN, "j"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer func() { _ = table.Close() }()
+	entries := make([]journal.Entry, 100)
+	seq := uint64(0)
+	for b.Loop() {
+		for i := range entries {
+			seq++
+			entries[i] = journal.Entry{
+				Record: journal.Record{Run: "r", Seq: seq, Kind: journal.KindIntent, Item: "1", At: time.Now(), Queue: "default", TaskID: "t"},
+				Line:   []byte(`{"payload":"` + strings.Repeat("x", 1000) + `"}`),
+			}
+		}
+		if err := table.Write(b.Context(), entries); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(100*b.N)/b.Elapsed().Seconds(), "records/s")
+}
