@@ -124,19 +124,25 @@ func (e *execution) all(ctx context.Context) error {
 			steps = append(steps, s)
 		}
 	}
+	e.pace.begin()
 	if n := min(e.opt.Canary, len(steps)); n > 0 {
 		if err := e.canary(ctx, steps[:n]); err != nil {
 			return err
 		}
 		steps = steps[n:]
+		e.pace.begin()
 	}
-	e.pace.begin()
+	return e.paced(ctx, steps)
+}
+
+// paced makes steps as fast as they may be made.
+func (e *execution) paced(ctx context.Context, steps []Step) error {
 	for len(steps) > 0 {
 		n, err := e.room(ctx, steps)
 		if err != nil {
 			return err
 		}
-		if _, err := e.some(ctx, steps[:n]); err != nil {
+		if err := e.some(ctx, steps[:n]); err != nil {
 			return err
 		}
 		steps = steps[n:]
@@ -148,7 +154,7 @@ func (e *execution) all(ctx context.Context) error {
 }
 
 // some makes a few steps, and tells what came of them.
-func (e *execution) some(ctx context.Context, steps []Step) ([]Applied, error) {
+func (e *execution) some(ctx context.Context, steps []Step) error {
 	items := make([]Applied, len(steps))
 	for i, s := range steps {
 		e.items++
@@ -159,7 +165,7 @@ func (e *execution) some(ctx context.Context, steps []Step) ([]Applied, error) {
 		e.opt.Tell(items[i])
 		e.moves.ran(&items[i])
 	}
-	return items, err
+	return err
 }
 
 // chunk judges, writes intents, changes, and writes results: the journal is

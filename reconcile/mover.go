@@ -145,9 +145,26 @@ func (m *mover) compare(it *Applied) {
 		refuse(it, "to be held now: "+a.hold(reason))
 		return
 	}
+	if reason := m.idle(it.Step.Ref().Queue); it.Step.Change == journal.ChangeRequeue && reason != HoldNone && !it.Step.Forced {
+		refuse(it, "to be held now: "+reason.Words())
+		return
+	}
 	if now := a.evidence(); now != it.Step.Evidence {
 		refuse(it, it.Step.differs(&a))
 	}
+}
+
+// idle says why nothing takes tasks of a queue that was not accepted as it is.
+func (m *mover) idle(queue string) HoldReason {
+	switch f, known := m.run.facts[queue]; {
+	case !known || slices.Contains(m.moves.Idle, queue):
+		return HoldNone
+	case f.Paused:
+		return HoldPaused
+	case !f.served:
+		return HoldUnserved
+	}
+	return HoldNone
 }
 
 // differs says what is not as it was planned on.

@@ -79,20 +79,14 @@ func (m *mover) ran(it *Applied) {
 
 // canary runs the first steps and waits until each has succeeded.
 func (e *execution) canary(ctx context.Context, steps []Step) error {
-	items, err := e.some(ctx, steps)
-	if err != nil {
+	if err := e.paced(ctx, steps); err != nil {
 		return err
 	}
 	if e.moves == nil || e.plan.Moves.Action != ActionRun {
 		return nil
 	}
-	unmade := 0
-	for i := range items {
-		if items[i].Outcome != journal.OutcomeDone {
-			unmade++
-		}
-	}
 	canaries := e.moves.out.open
+	unmade := len(steps) - len(canaries)
 	e.opt.Waits(fmt.Sprintf("waiting for %s", plural(len(canaries), "canary")))
 	defer e.opt.Waits("")
 	began := time.Now()
@@ -140,7 +134,7 @@ func hopeless(watched []Watched) bool {
 // failures looks at tasks that were moved, now and then, and ends the run when
 // too many of them have failed again.
 func (e *execution) failures(ctx context.Context) error {
-	if e.moves == nil || e.opt.StopAfterFailures == 0 || time.Since(e.moves.out.looked) < lookEvery {
+	if e.moves == nil || e.opt.StopAfterFailures == 0 || e.items <= e.opt.Canary || time.Since(e.moves.out.looked) < lookEvery {
 		return nil
 	}
 	o := e.moves.out

@@ -56,8 +56,23 @@ func (p *paceFlags) application() (reconcile.Application, error) {
 type rateValue float64
 
 func (r *rateValue) String() string { return strconv.FormatFloat(float64(*r), 'g', -1, 64) }
-func (r *rateValue) Type() string   { return "R/s" }
 
+// Type is pflag.Value's.
+func (r *rateValue) Type() string { return moveRate }
+
+const moveRate = "R/s"
+
+// slower says whether a rate that is written in a file is below the one that
+// moves have; what is no rate is left to Set to refuse. 0 is no limit.
+func slower(written, now string) bool {
+	var a, b rateValue
+	if a.Set(written) != nil || b.Set(now) != nil {
+		return true
+	}
+	return a > 0 && (b == 0 || a < b)
+}
+
+// Set is pflag.Value's.
 func (r *rateValue) Set(s string) error {
 	n, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(s), "/s"), 64)
 	if err != nil || !(n >= 0 && n <= 1e9) {

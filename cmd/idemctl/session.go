@@ -70,6 +70,9 @@ func (p *program) settings(cmd *cobra.Command) (*config.Settings, error) {
 			continue // another command's
 		}
 		for _, v := range value.Value {
+			if f.Value.Type() == moveRate && value.Source.Kind == config.SourceFile && !slower(v, f.Value.String()) {
+				continue // it bounds what is read: changes become slower by it, never faster
+			}
 			if err := f.Value.Set(v); err != nil {
 				return nil, usagef("%s: invalid value %q for --%s: %w", value.Source, v, f.Name, err)
 			}
