@@ -24,8 +24,6 @@ type Applied struct {
 	// Unbegun says that the run ended before the step: the journal has it as
 	// refused.
 	Unbegun bool
-	// intended says that the journal has an intent of it.
-	intended bool
 	// At is when it was tried, by this machine's clock.
 	At time.Time
 	// intended says that the journal has an intent of it, which names the task.
@@ -191,7 +189,6 @@ func (e *execution) chunk(ctx context.Context, items []Applied) error {
 			e.moves.arm(it, raws[i])
 		}
 		if it.Outcome == journal.OutcomeUnknown {
-			it.intended = true
 			intents = append(intents, intentOf(it, raws[i], now))
 			it.intended = true
 		}
@@ -309,10 +306,6 @@ func sent(err error) bool {
 // result is what the journal says after the change.
 func (it *Applied) result() journal.Record {
 	r := journal.Record{Item: it.Item, Outcome: it.Outcome, Found: it.Found}
-	if !it.intended { // nothing else says what it was to be
-		ref := it.Step.Ref()
-		r.Change, r.Queue, r.TaskID, r.Target = it.Step.Change, ref.Queue, ref.ID, it.Step.Target
-	}
 	if s := &it.Step; !it.intended {
 		r.Change, r.Queue, r.TaskID, r.Target = s.Change, s.Ref().Queue, s.Ref().ID, s.Target
 	}
