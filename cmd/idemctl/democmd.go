@@ -58,7 +58,7 @@ func (p *program) runDemo(ctx context.Context, cmd *cobra.Command, args []string
 	env := laboratory(p.env, lab.Config)
 	code := 0
 	if len(args) == 1 && args[0] == "requeue" {
-		code = p.tellRequeue(ctx, p.sharedArgs(cmd), env)
+		code = p.tellRequeue(ctx, p.sharedArgs(cmd), env, lab.Rest)
 	} else {
 		code = execute(ctx, append(p.sharedArgs(cmd), args...), p.streams, env)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"time"
 )
 
 // mended is the handler after the night's bugs were found: it does the task's
@@ -23,6 +24,28 @@ func (n *night) mended(ctx context.Context, i *incident) error {
 		return nil // idempotent by nature: it leaves no row
 	}
 	return n.desk.once(ctx, markTask(i.id))
+}
+
+// Rest waits until the workers have taken and done what waits for them, for a few
+// seconds at most.
+func (l *Lab) Rest(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	_ = until(ctx, "the queues to be empty", func() (bool, error) {
+		waiting := int64(0)
+		for _, queue := range []string{"default", "payments"} {
+			n, err := l.client.LLen(ctx, "asynq:{"+queue+"}:pending").Result()
+			if err != nil {
+				return false, err
+			}
+			waiting += n
+		}
+		return waiting == 0, nil
+	})
+	select {
+	case <-ctx.Done():
+	case <-time.After(500 * time.Millisecond): // what was taken last is done by then
+	}
 }
 
 // once writes the mark and what goes with it, or nothing where the mark is there.

@@ -220,7 +220,7 @@ func (p *page) afterwards(plan *reconcile.Plan, counts map[string]int, done *Car
 	switch {
 	case counts["done"] == 0:
 	case plan.Moves.Action == reconcile.ActionResolve:
-		p.text("undo: idemctl journal restore --run "+done.Run, sgrDim)
+		p.text("undo: idemctl journal restore --all --run "+done.Run, sgrDim)
 	default:
 		p.text("did they take effect?", sgrDim)
 		p.command("", "idemctl journal verify "+done.Run)
