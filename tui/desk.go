@@ -75,9 +75,6 @@ func (d *desk) take(r reply) bool {
 // waits says whether a request of the slot is under way.
 func (d *desk) waits(s slot) bool { return d.open[s] != nil }
 
-// busy says whether anything is under way.
-func (d *desk) busy() bool { return len(d.open) > 0 }
-
 // oldest is since when the request that is under way longest is waited for; zero
 // for none.
 func (d *desk) oldest(except ...slot) time.Time {

@@ -149,8 +149,12 @@ func (s *detail) ledger(w *writer, d *Dossier) {
 		return
 	}
 	t := table{columns: []column{
-		{title: "SOURCE", least: 12}, {title: "ROWS", right: true}, {title: "FINISHED", right: true},
-		{title: "LAST", spare: 2}, {title: "CLAIMED", spare: 3}, {title: "WHEN", least: 8, spare: 1},
+		{title: "SOURCE", least: 12},
+		{title: "ROWS", right: true},
+		{title: "FINISHED", right: true},
+		{title: "LAST", spare: 2},
+		{title: "CLAIMED", spare: 3},
+		{title: "WHEN", least: 8, spare: 1},
 	}}
 	var rows [][]string
 	for _, r := range d.Readings {

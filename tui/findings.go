@@ -95,13 +95,13 @@ func (s *findings) shown() shown {
 
 func (s *findings) filter() string { return s.where.text }
 
-func (s *findings) setFilter(text string) (tea.Cmd, error) {
+func (s *findings) setFilter(text string) error {
 	f, err := parseFilter(text)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	s.where, s.made = f, nil
-	return nil, nil
+	return nil
 }
 
 // arrange makes the lines of what was found, and keeps the cursor on its line.
@@ -305,11 +305,10 @@ func (s *findings) chosen() []inspect.Ref {
 	return sortedRefs(s.marks)
 }
 
-func (s *findings) click(line int) tea.Cmd {
+func (s *findings) click(line int) {
 	if i := s.list.top + line; line >= 0 && i < len(s.lines) && line < s.list.height {
 		s.list.to(i)
 	}
-	return nil
 }
 
 func (s *findings) body(width, height int) []string {

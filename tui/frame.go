@@ -86,7 +86,7 @@ func (m *Model) header(w int) string {
 	if !s.at.IsZero() {
 		age = ago(s.at, m.now())
 	}
-	if m.troubles != nil && len(m.troubles) > 0 && !s.at.IsZero() {
+	if len(m.troubles) > 0 && !s.at.IsZero() {
 		age = "! " + age
 	}
 	right := m.theme.dim.Render(age) + " " + mode
@@ -162,6 +162,8 @@ func (m *Model) footer(w int) []string {
 	switch {
 	case m.prompt != nil:
 		return []string{m.prompt.view(m.hub, w)}
+	case m.typing():
+		return []string{m.theme.dim.Render("enter goes on, esc does not")}
 	case m.help != nil:
 		return []string{m.theme.dim.Render("any other key closes the help")}
 	case m.flash != "":

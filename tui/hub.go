@@ -44,7 +44,12 @@ type shown struct {
 type filtered interface {
 	filter() string
 	// setFilter is refused with an error where the text is no filter.
-	setFilter(text string) (tea.Cmd, error)
+	setFilter(text string) error
+}
+
+// wanting is a screen that needs more when one has moved in it.
+type wanting interface {
+	want() tea.Cmd
 }
 
 // typing is a screen that takes every key itself for now, as a line being typed.
@@ -62,7 +67,7 @@ type leaving interface {
 // clicked is a screen that a mouse can point into.
 type clicked interface {
 	// click is told a line of its body.
-	click(line int) tea.Cmd
+	click(line int)
 }
 
 // hub is what the screens share.
@@ -178,12 +183,12 @@ func (h *hub) say(words string) { h.flash, h.flashAt = words, h.now() }
 // flashTime is how long a line is shown.
 const flashTime = 6 * time.Second
 
-// blame notes that a read failed. It says whether a source is to blame, which the
-// banner shows; else it is the screen's own concern.
-func (h *hub) blame(err error) bool {
+// blame notes that a source failed, which the banner shows. An error that is no
+// source's is the screen's own concern.
+func (h *hub) blame(err error) {
 	source := sourceOf(err)
 	if source == "" {
-		return false
+		return
 	}
 	t, known := h.troubles[source]
 	if !known {
@@ -191,7 +196,6 @@ func (h *hub) blame(err error) bool {
 	}
 	t.err = err
 	h.troubles[source] = t
-	return true
 }
 
 // fine notes that the sources answer: Redis, or all of them.

@@ -22,8 +22,13 @@ type journalScreen struct {
 
 func newJournal(h *hub) *journalScreen {
 	return &journalScreen{hub: h, desk: h.newDesk(), table: table{columns: []column{
-		{title: "BEGAN"}, {title: "CONTEXT", least: 6, spare: 4}, {title: "BY", least: 6, spare: 3},
-		{title: "DONE", right: true}, {title: "REFUSED", right: true, spare: 2}, {title: "FAILED", right: true, spare: 1}, {title: "OPEN", right: true},
+		{title: "BEGAN"},
+		{title: "CONTEXT", least: 6, spare: 4},
+		{title: "BY", least: 6, spare: 3},
+		{title: "DONE", right: true},
+		{title: "REFUSED", right: true, spare: 2},
+		{title: "FAILED", right: true, spare: 1},
+		{title: "OPEN", right: true},
 		{title: "COMMAND", least: 10},
 	}}}
 }

@@ -46,14 +46,6 @@ func (l *list) keep(i int) {
 	l.settle()
 }
 
-// scroll moves the window and keeps the cursor in it.
-func (l *list) scroll(by int) {
-	h := max(1, l.height)
-	l.top = min(max(0, l.top+by), max(0, l.n-h))
-	l.cursor = min(max(l.cursor, l.top), l.top+h-1)
-	l.settle()
-}
-
 // window is which items are shown.
 func (l *list) window() (from, to int) {
 	return l.top, min(l.n, l.top+max(1, l.height))

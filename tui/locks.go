@@ -156,16 +156,16 @@ func (s *locks) command() string {
 
 func (s *locks) filter() string { return s.where.text }
 
-func (s *locks) setFilter(text string) (tea.Cmd, error) {
+func (s *locks) setFilter(text string) error {
 	f, err := parseFilter(text)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	s.where = f
 	if s.all != nil {
 		s.arrange()
 	}
-	return nil, nil
+	return nil
 }
 
 func (s *locks) actions() []action {
@@ -184,9 +184,8 @@ func (s *locks) actions() []action {
 	return append(out, k.moves(&s.list, func() tea.Cmd { return nil })...)
 }
 
-func (s *locks) click(line int) tea.Cmd {
+func (s *locks) click(line int) {
 	if i := s.list.top + line - 1; line >= 1 && i < len(s.rows) {
 		s.list.to(i)
 	}
-	return nil
 }

@@ -76,7 +76,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = max(0, msg.Width), max(0, msg.Height)
-		return m, nil
+		return m, m.wanted()
 	case tea.KeyMsg:
 		return m, m.keys1(msg)
 	case tea.MouseMsg:
@@ -385,11 +385,19 @@ func (m *Model) common() []action {
 	}
 }
 
+// wanted asks for what the screen on top needs after one has moved in it.
+func (m *Model) wanted() tea.Cmd {
+	if w, ok := m.top().(wanting); ok {
+		return w.want()
+	}
+	return nil
+}
+
 // escape clears the filter, then goes back. It never quits.
 func (m *Model) escape() tea.Cmd {
 	if f, ok := m.top().(filtered); ok && f.filter() != "" {
-		cmd, _ := f.setFilter("")
-		return cmd
+		_ = f.setFilter("") // no filter is always one
+		return m.wanted()
 	}
 	cmd, _ := m.back()
 	return cmd

@@ -24,7 +24,8 @@ func (m *Model) mouse(e tea.MouseMsg) tea.Cmd {
 		return tea.Batch(cmds...)
 	case tea.MouseButtonLeft:
 		if c, ok := m.top().(clicked); ok && m.help == nil && e.Action == tea.MouseActionPress {
-			return c.click(e.Y - 2 - len(m.banners(m.width)))
+			c.click(e.Y - 2 - len(m.banners(m.width)))
+			return m.wanted()
 		}
 	}
 	return nil

@@ -110,14 +110,13 @@ func (s *overview) openTasks(state inspect.State) tea.Cmd {
 	return s.open(newTasks(s.hub, i.q, state))
 }
 
-func (s *overview) click(line int) tea.Cmd {
+func (s *overview) click(line int) {
 	for n, i := range s.items {
 		if i.line == s.top1+line {
 			s.list.to(n)
 			s.remember()
 		}
 	}
-	return nil
 }
 
 func (s *overview) body(width, height int) []string {

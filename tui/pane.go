@@ -9,14 +9,11 @@ import (
 // pane is a page of painted lines that one scrolls through. It is drawn anew for
 // its width, and only then.
 type pane struct {
-	list  list // its items are the first lines that the window can begin with
-	lines []string
-	total int
+	list list // its items are the first lines that the window can begin with
 }
 
 // body shows the window on the lines.
 func (p *pane) body(lines []string, height int) []string {
-	p.total = len(lines)
 	p.list.resize(len(lines)-height+1, 1)
 	return lines[min(p.list.cursor, len(lines)):]
 }

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/bubbles/textinput"
@@ -141,6 +142,16 @@ func (s *planScreen) arrange() {
 			s.rows = append(s.rows, i)
 		}
 	}
+	// What would be changed comes first, in the order in which it would be.
+	slices.SortStableFunc(s.rows, func(a, b int) int {
+		switch x, y := s.plan.Items[a].Runs, s.plan.Items[b].Runs; {
+		case x == y:
+			return 0
+		case x:
+			return -1
+		}
+		return 1
+	})
 	s.list.resize(len(s.rows), s.list.height)
 }
 
@@ -154,8 +165,7 @@ func (s *planScreen) mayLeave() string {
 
 func (s *planScreen) shown() shown {
 	out := s.made
-	switch {
-	case s.plan != nil:
+	if s.plan != nil {
 		run := s.plan.Running()
 		out.words = fmt.Sprintf("%s %s, hold %s", s.ask.Verb, count(run), count(len(s.plan.Items)-run))
 		if s.show == showRunning {

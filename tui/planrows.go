@@ -124,7 +124,11 @@ func (s *planScreen) summary(w *writer) {
 			w.hang("  ", 2, safe(l), nil)
 		}
 		if s.phase == phaseApplied && s.run != "" {
-			w.hang("  ", 2, "Journal run "+safe(s.run)+": z plans to undo it.", s.theme.dimText)
+			words := "Journal run " + safe(s.run) + "."
+			if s.ask.Verb == VerbResolve {
+				words = "Journal run " + safe(s.run) + ": z plans to undo it."
+			}
+			w.hang("  ", 2, words, s.theme.dimText)
 		}
 	}
 	w.blank()

@@ -106,13 +106,12 @@ func (m *Model) endPrompt() tea.Cmd {
 			m.prompt = nil
 			return nil
 		}
-		cmd, err := f.setFilter(text)
-		if err != nil {
+		if err := f.setFilter(text); err != nil {
 			p.err = err.Error()
 			return nil
 		}
 		m.prompt = nil
-		return cmd
+		return m.wanted()
 	}
 	if text == "" {
 		m.prompt = nil

@@ -84,7 +84,7 @@ func (s *spine) find(r inspect.Ref, near int) int {
 		return p.queue[k] == number && bytes.Equal(p.code(k), code)
 	}
 	near = min(max(0, near), s.n-1)
-	for d := 0; d < s.n; d++ {
+	for d := range s.n {
 		if near+d < s.n && is(near+d) {
 			return near + d
 		}

@@ -125,7 +125,7 @@ func (s *tasks) tabs(width int) string {
 		switch {
 		case st == s.state:
 			at = i
-			b.WriteString(s.theme.tab.Render("[" + tab(st) + "]"))
+			b.WriteString(" " + s.theme.tab.Render("["+tab(st)+"]"))
 		default:
 			b.WriteString(s.theme.dim.Render(" " + tab(st)))
 		}

@@ -83,13 +83,18 @@ func (s *tasks) query() Query {
 }
 
 func (s *tasks) begin() tea.Cmd {
+	s.restart()
+	return s.want()
+}
+
+// restart lists anew from the beginning.
+func (s *tasks) restart() {
 	s.drop()
 	s.now, s.err, s.stale, s.toEnd = gather(s.backend, s.query()), nil, false, false
 	s.order.reset()
 	s.list.cursor, s.list.top = 0, 0
 	s.goal = 0
 	s.table = table{columns: s.columns()}
-	return s.want()
 }
 
 // drop ends what is under way.
@@ -323,18 +328,18 @@ func (s *tasks) command() string {
 
 func (s *tasks) filter() string { return s.where.text }
 
-func (s *tasks) setFilter(text string) (tea.Cmd, error) {
+func (s *tasks) setFilter(text string) error {
 	f, err := parseFilter(text)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	s.where = f
-	return s.begin(), nil
+	s.restart()
+	return nil
 }
 
-func (s *tasks) click(line int) tea.Cmd {
+func (s *tasks) click(line int) {
 	if i := s.list.top + line - 2; line >= 2 && i < s.now.spine.len() {
 		s.list.to(i)
 	}
-	return s.want()
 }

@@ -4,7 +4,6 @@ import (
 	"github.com/charmbracelet/lipgloss"
 	"github.com/muesli/termenv"
 
-	"github.com/idemctl/idemctl/inspect"
 	"github.com/idemctl/idemctl/reconcile"
 )
 
@@ -148,9 +147,4 @@ func outcomeShape(o Outcome) string {
 	default:
 		return " "
 	}
-}
-
-// waiting says of a state that nothing is wrong with it by itself.
-func waiting(s inspect.State) bool {
-	return s == inspect.StatePending || s == inspect.StateScheduled || s == inspect.StateAggregating
 }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -36,9 +37,14 @@ type ttlKind struct {
 
 func newTTL(h *hub) *ttl {
 	return &ttl{hub: h, desk: h.newDesk(), table: table{columns: []column{
-		{title: "TYPE", least: 8}, {title: "QUEUE", least: 6, spare: 2}, {title: "TASKS", right: true, spare: 3},
-		{title: "RETRIES", right: true, spare: 4}, {title: "DELAY", least: 8, spare: 5},
-		{title: "IN USE", right: true}, {title: "NEEDED", right: true}, {title: ""},
+		{title: "TYPE", least: 8},
+		{title: "QUEUE", least: 6, spare: 2},
+		{title: "TASKS", right: true, spare: 3},
+		{title: "RETRIES", right: true, spare: 4},
+		{title: "DELAY", least: 8, spare: 5},
+		{title: "IN USE", right: true},
+		{title: "NEEDED", right: true},
+		{title: ""},
 	}}}
 }
 
@@ -56,16 +62,16 @@ func (s *ttl) begin() tea.Cmd {
 	return nil
 }
 
-func (s *ttl) setFilter(text string) (tea.Cmd, error) {
+func (s *ttl) setFilter(text string) error {
 	f, err := parseFilter(text)
 	switch {
 	case err != nil:
-		return nil, err
+		return err
 	case f.where != nil:
-		return nil, fmt.Errorf("types are filtered by words, not by an expression")
+		return errors.New("types are filtered by words, not by an expression")
 	}
 	s.where, s.made = f, nil
-	return nil, nil
+	return nil
 }
 
 func (s *ttl) shown() shown {
@@ -161,11 +167,10 @@ func (s *ttl) actions() []action {
 	return append(out, k.moves(&s.list, func() tea.Cmd { return nil })...)
 }
 
-func (s *ttl) click(line int) tea.Cmd {
+func (s *ttl) click(line int) {
 	if i := s.list.top + line - 1; line >= 1 && i < len(s.kinds) {
 		s.list.to(i)
 	}
-	return nil
 }
 
 func (s *ttl) body(width, height int) []string {

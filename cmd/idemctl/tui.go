@@ -17,7 +17,6 @@ type tuiOptions struct {
 	write   bool
 	mouse   bool
 	refresh time.Duration
-	journal string
 }
 
 func newTUI(p *program) *cobra.Command {
@@ -44,7 +43,7 @@ Without arguments idemctl starts it on a terminal once a context is configured.`
 	f.BoolVar(&o.write, "write", false, "let changes be planned and applied (not where the context is read-only)")
 	f.DurationVar(&o.refresh, "refresh", tui.DefaultRefresh, "`TIME` after which what is shown is read again, at least 2s")
 	f.BoolVar(&o.mouse, "mouse", false, "scroll and select with the mouse; the terminal then selects no text")
-	f.StringVar(&o.journal, "journal", "", "journal `FILE` (default $XDG_STATE_HOME/idemctl/journal.jsonl)")
+	journalFlag(cmd)
 	f.StringArray("redact", nil, "payload `PATH` to hide; repeatable")
 	return cmd
 }
@@ -60,7 +59,7 @@ func (o *tuiOptions) run(ctx context.Context, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
-	o.shared.quiet = true // a warning in the middle of the screen would be one too many
+	o.shared.quiet, o.log.quiet = true, true // a warning in the middle of the screen would be one too many
 	err = tui.Show(ctx, b, tui.Options{
 		In: o.in, Out: o.results(), Refresh: o.refresh, Mouse: o.mouse,
 		Plain: !o.colour(o.env.LookupEnv, o.shared.noColor), UTC: o.shared.utc,

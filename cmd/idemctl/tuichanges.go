@@ -1,5 +1,171 @@
 package main
 
-import "github.com/idemctl/idemctl/tui"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
 
-func (b *browser) Changes() tui.Changer { return nil }
+	"github.com/idemctl/idemctl/inspect"
+	"github.com/idemctl/idemctl/reconcile"
+	"github.com/idemctl/idemctl/reconcile/journal"
+	"github.com/idemctl/idemctl/tui"
+)
+
+// changer makes changes for the browser on the way that requeue, resolve and
+// journal restore go.
+type changer struct{ *browser }
+
+func (b *browser) Changes() tui.Changer { return changer{b} }
+
+// planned is what a plan of the browser stands for.
+type planned struct {
+	plan    reconcile.Plan
+	auditor *reconcile.Auditor
+	command string // for the journal
+}
+
+// planExpiry is how long a plan that is looked at may be applied.
+const planExpiry = time.Hour
+
+func (c changer) Plan(ctx context.Context, a tui.Ask, tell func(reconcile.Progress)) (*tui.Plan, error) {
+	if a.Verb == tui.VerbRestore {
+		return c.planRestore(ctx, a)
+	}
+	if len(a.Refs) == 0 {
+		return nil, errors.New("no task was chosen")
+	}
+	scope := reconcile.Scope{}
+	for _, r := range a.Refs {
+		scope.IDs = append(scope.IDs, r.ID)
+		scope.Queues = append(scope.Queues, r.Queue)
+	}
+	slices.Sort(scope.Queues)
+	scope.Queues = slices.Compact(scope.Queues)
+	auditor, err := c.s.auditor(reconcile.Options{Scope: scope})
+	if err != nil {
+		return nil, err
+	}
+	plan := auditor.PlanRequeue
+	if a.Verb == tui.VerbResolve {
+		plan = auditor.PlanResolve
+	}
+	made, report, err := plan(ctx, planProgress(tell), reconcile.Moves{Order: reconcile.OrderOldest})
+	switch {
+	case err != nil:
+		return nil, err
+	case !report.Complete:
+		return nil, fmt.Errorf("nothing was planned: not all could be read (%w)", report.Problem)
+	}
+	asked := map[inspect.Ref]bool{}
+	for _, r := range a.Refs {
+		asked[r] = true
+	}
+	made.Steps = slices.DeleteFunc(made.Steps, func(s reconcile.Step) bool { return !asked[s.Ref()] })
+	out := c.shown(a, auditor, made)
+	out.Canary = a.Verb == tui.VerbRequeue
+	for i := range made.Steps {
+		delete(asked, made.Steps[i].Ref())
+	}
+	for _, r := range a.Refs { // those that are not in the archive are not planned for
+		if asked[r] {
+			out.Items = append(out.Items, tui.PlanItem{Ref: r, Action: "hold", Reason: "not-archived", Words: "it is not in the archive: only archived tasks are run again or resolved"})
+		}
+	}
+	return out, nil
+}
+
+// planProgress is an observer of a plan in the making.
+type planProgress func(reconcile.Progress)
+
+func (planProgress) Finding(reconcile.Finding)        {}
+func (p planProgress) Progress(at reconcile.Progress) { p(at) }
+
+// shown is a plan as the browser shows it.
+func (c changer) shown(a tui.Ask, auditor *reconcile.Auditor, plan reconcile.Plan) *tui.Plan {
+	out := &tui.Plan{Ask: a, MadeAt: plan.MadeAt, Until: time.Now().Add(planExpiry)}
+	for i := range plan.Steps {
+		s := &plan.Steps[i]
+		item := tui.PlanItem{
+			Ref: s.Ref(), Type: s.Finding.Task.Type, Status: s.Finding.Status,
+			Runs: s.Hold == "", Action: actionOf(s), Reason: string(s.Reason), Words: s.Hold,
+		}
+		if item.Runs {
+			item.Words = s.Words()
+		}
+		out.Items = append(out.Items, item)
+	}
+	if plan.Moves != nil {
+		for _, q := range plan.Moves.Queues {
+			if q.Run > 0 && q.Pending > 0 {
+				out.Notes = append(out.Notes, fmt.Sprintf("queue %q has %d pending tasks before those that are run", q.Name, q.Pending))
+			}
+		}
+	}
+	if a.Verb == tui.VerbRequeue && slices.ContainsFunc(out.Items, func(i tui.PlanItem) bool { return i.Runs }) {
+		out.Notes = append(out.Notes, "between the last look and the worker's start a producer can enqueue the same work: only the handler's unique index stops that")
+	}
+	out.Command = c.commandOf(a)
+	out.Private = &planned{plan: plan, auditor: auditor, command: commandForJournal(a)}
+	return out
+}
+
+// actionOf is what a step does, in a word.
+func actionOf(s *reconcile.Step) string {
+	switch {
+	case s.Hold != "":
+		return "hold"
+	case s.Change == journal.ChangeRequeue:
+		return "run"
+	}
+	return string(s.Change)
+}
+
+// mostNamed is how many tasks a command line names.
+const mostNamed = 20
+
+// commandOf is the command line that plans the same.
+func (c changer) commandOf(a tui.Ask) string {
+	words := []string{c.place.Command}
+	switch a.Verb {
+	case tui.VerbRestore:
+		words = append(words, "journal", "restore", "--run", reconcile.ShellQuote(a.Run))
+	default:
+		words = append(words, string(a.Verb))
+		for _, q := range queuesOfRefs(a.Refs) {
+			words = append(words, "--queue="+reconcile.ShellQuote(q))
+		}
+		for _, r := range a.Refs[:min(len(a.Refs), mostNamed)] {
+			words = append(words, "--id="+reconcile.ShellQuote(r.ID))
+		}
+		if n := len(a.Refs) - mostNamed; n > 0 {
+			words = append(words, fmt.Sprintf("… (%d IDs more)", n))
+		}
+	}
+	if c.place.Flags != "" {
+		words = append(words, c.place.Flags)
+	}
+	return strings.Join(words, " ")
+}
+
+// commandForJournal is what was done, as the journal keeps it.
+func commandForJournal(a tui.Ask) string {
+	if a.Verb == tui.VerbRestore {
+		return "tui: restore --run=" + reconcile.ShellQuote(a.Run)
+	}
+	if len(a.Refs) == 1 {
+		return fmt.Sprintf("tui: %s --queue=%s --id=%s", a.Verb, reconcile.ShellQuote(a.Refs[0].Queue), reconcile.ShellQuote(a.Refs[0].ID))
+	}
+	return fmt.Sprintf("tui: %s of %d tasks", a.Verb, len(a.Refs))
+}
+
+func queuesOfRefs(refs []inspect.Ref) []string {
+	var names []string
+	for _, r := range refs {
+		names = append(names, r.Queue)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
