@@ -20,7 +20,7 @@ type chapter struct {
 // requeueStory is what an operator does in the morning after a bad night.
 var requeueStory = []chapter{
 	{
-		"The handlers' bugs were found, and the fix is deployed. First, one task of the lost work alone.",
+		"The bugs are found, and the fix is deployed. First, one lost task alone.",
 		[]string{"requeue", "--code", "effect/lost", "--max", "1", "--yes"}, false,
 	},
 	{
