@@ -146,6 +146,8 @@ func doubt(a Archived) HoldReason {
 		return HoldMismatch
 	case v.Has(CodeDuplicated):
 		return HoldDuplicated
+	case v.Has(CodeUnsettled) && v.Reason == ReasonTwin:
+		return HoldTwin
 	case v.Has(CodeUnsettled):
 		return HoldUnsettled
 	case v.Has(CodeUnmarked):

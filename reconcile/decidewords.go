@@ -53,9 +53,6 @@ func (a *Archived) hold(reason HoldReason) string {
 		return fmt.Sprintf("the row under its key is of %s, and may be an earlier run's", stamp(v.AppliedAt))
 	case HoldUnsettled:
 		words := v.Reason.Words()
-		if v.Reason == ReasonTwin {
-			return words + ": that one may do the work"
-		}
 		if !v.SettlesAt.IsZero() {
 			words += ": it can be judged after " + stamp(v.SettlesAt)
 		}

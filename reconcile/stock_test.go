@@ -28,10 +28,12 @@ type stock struct {
 	archived, requeued map[string]string
 }
 
-// stocked fills the queue with n tasks. edit may change each message.
+// stocked fills the queue with n tasks, named after it. edit may change each
+// message; a task was archived when it failed last.
 func stocked(t testing.TB, s *inspecttest.Server, queue string, n int, edit func(i int, m *inspecttest.Message)) *stock {
 	t.Helper()
-	at := time.Now().Add(-time.Hour).Truncate(time.Second)
+	at := time.Now().Add(-time.Hour)
+	scores := make([]redis.Z, n)
 	k := &stock{t: t, redis: s, queue: queue, archived: map[string]string{}, requeued: map[string]string{}}
 	k.refs = s.Fill(queue, inspect.StateArchived, n, func(i int, m *inspecttest.Message) {
 		m.ID, m.Type, m.Payload = fmt.Sprintf("%s-%d", queue, i), "test:task", fmt.Appendf(nil, `{"n":%d}`, i)
@@ -39,12 +41,9 @@ func stocked(t testing.TB, s *inspecttest.Server, queue string, n int, edit func
 		if edit != nil {
 			edit(i, m)
 		}
+		scores[i] = redis.Z{Score: float64(m.LastFailedAt), Member: m.ID}
 	})
-	k.pipe(func(p redis.Pipeliner) {
-		for _, r := range k.refs {
-			p.ZAdd(context.Background(), k.key("archived"), redis.Z{Score: float64(at.Unix()), Member: r.ID})
-		}
-	})
+	k.pipe(func(p redis.Pipeliner) { p.ZAdd(context.Background(), k.key("archived"), scores...) })
 	k.keep(0)
 	return k
 }
