@@ -36,6 +36,9 @@ type DeletionFilter struct {
 // maxDeletions bounds what FindDeletions holds in memory: no archive takes more.
 const maxDeletions = archiveRoom
 
+// ErrTooManyDeletions says that more tasks are meant than an archive takes.
+var ErrTooManyDeletions = fmt.Errorf("more than %d deleted tasks are meant", maxDeletions)
+
 // FindDeletions looks for the last deletion of each task. Of IDs that were named
 // it says as well why there is none. What is wrong with the journal goes to
 // damaged, and reading goes on behind it; an error is one that ends it.
@@ -56,7 +59,7 @@ func FindDeletions(records iter.Seq2[journal.Record, error], want DeletionFilter
 			s.result(r)
 		}
 		if s.found > maxDeletions {
-			return nil, fmt.Errorf("more than %d deleted tasks: name fewer, by their IDs or with --queue", maxDeletions)
+			return nil, ErrTooManyDeletions
 		}
 	}
 	return s.deletions(), nil

@@ -29,6 +29,9 @@ type Verified struct {
 	Note string
 }
 
+// Looked says whether the task was read and its effect looked up.
+func (v *Verified) Looked() bool { return v.Watched.Ref != inspect.Ref{} }
+
 // Verification is a run as a whole.
 type Verification struct {
 	journal.Run

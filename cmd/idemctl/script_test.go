@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -47,6 +48,7 @@ type stage struct {
 //	settle               wait until whole seconds lie behind
 //	lease QUEUE ID AGO   end a pending task's worker's lease
 //	damage KIND QUEUE ID as a crash leaves a task: ghost, unlease, dangle, corrupt, result
+//	killed FILE LINES    the journal as if its writer was killed so many lines ago
 //	inspector CALL QUEUE asynq's own deletion: delete-pending
 //	serve QUEUE          a worker that marks every task as done, until the script ends
 //	alter FILE OLD NEW   replace a text in a file
@@ -72,8 +74,8 @@ func TestScripts(t *testing.T) {
 			"lease":  endLease,
 			"damage": damage, "inspector": callInspector,
 			"serve": serve, "alter": alter,
-			"exits": exits,
-			"raw":   raw,
+			"exits": exits, "killed": killed,
+			"raw": raw,
 		},
 	})
 }
@@ -203,4 +205,19 @@ func raw(ts *testscript.TestScript, _ bool, args []string) {
 		words[i] = unescape(a)
 	}
 	ts.Check(stageOf(ts).redis.Client().Do(context.Background(), words...).Err())
+}
+
+// killed leaves a journal as a process does that is killed before it writes its
+// last lines: killed FILE LINES
+func killed(ts *testscript.TestScript, _ bool, args []string) {
+	if len(args) != 2 {
+		ts.Fatalf("usage: killed FILE LINES")
+	}
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	lines := strings.SplitAfter(ts.ReadFile(args[0]), "\n")
+	if n >= len(lines) {
+		ts.Fatalf("%s has no %d lines", args[0], n)
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Join(lines[:len(lines)-1-n], "")), 0o600))
 }
