@@ -11,9 +11,10 @@ import (
 // are painted after they were cut to their width.
 type column struct {
 	title string
-	// least is how narrow it may get where room is short; 0: it is never cut.
-	least int
-	right bool
+	// least is how narrow it may get where room is short; 0: it is never cut. good is
+	// how narrow it gets before columns of little use are left out.
+	least, good int
+	right       bool
 	// spare is the order in which columns are left out where there is no room: the
 	// largest goes first, 0 stays.
 	spare int
@@ -56,28 +57,46 @@ func (t *table) fit(rows [][]string, cells int, wide bool) (shown []int, widths 
 		}
 	}
 	widths = slices.Clone(t.widths)
-	for {
-		over := t.shrink(shown, widths, cells)
-		if over <= 0 {
-			return shown, widths
-		}
-		drop := -1
-		for n, i := range shown {
-			if t.columns[i].spare > 0 && (drop < 0 || t.columns[i].spare > t.columns[shown[drop]].spare) {
-				drop = n
+	for _, floor := range []struct {
+		of   func(column) int
+		keep int // columns of up to this spare stay
+	}{
+		{func(c column) int { return max(c.least, c.good) }, littleUse - 1},
+		{func(c column) int { return c.least }, 0},
+	} {
+		for {
+			copy(widths, t.widths)
+			if t.shrink(shown, widths, cells, floor.of) <= 0 {
+				return shown, widths
 			}
+			drop := t.leastUse(shown, floor.keep)
+			if drop < 0 {
+				break
+			}
+			shown = slices.Delete(shown, drop, drop+1)
 		}
-		if drop < 0 {
-			return shown, widths // and the line is cut
-		}
-		shown = slices.Delete(shown, drop, drop+1)
-		copy(widths, t.widths)
 	}
+	return shown, widths // and the line is cut
+}
+
+// littleUse is the spare from which on a column is of less use than the text of
+// others.
+const littleUse = 4
+
+// leastUse is which of the columns is left out next; -1 is none.
+func (t *table) leastUse(shown []int, keep int) int {
+	drop := -1
+	for n, i := range shown {
+		if spare := t.columns[i].spare; spare > keep && (drop < 0 || spare > t.columns[shown[drop]].spare) {
+			drop = n
+		}
+	}
+	return drop
 }
 
 // shrink narrows the columns that may be narrowed, the widest first, and says by
 // how much the line is still too long.
-func (t *table) shrink(shown, widths []int, cells int) (over int) {
+func (t *table) shrink(shown, widths []int, cells int, floor func(column) int) (over int) {
 	over = -cells + gap*max(0, len(shown)-1)
 	for _, i := range shown {
 		over += widths[i]
@@ -86,7 +105,7 @@ func (t *table) shrink(shown, widths []int, cells int) (over int) {
 		widest := -1
 		for _, i := range shown {
 			c := t.columns[i]
-			if c.least > 0 && widths[i] > max(c.least, visible.Width(c.title)) && (widest < 0 || widths[i] > widths[widest]) {
+			if c.least > 0 && widths[i] > max(floor(c), visible.Width(c.title)) && (widest < 0 || widths[i] > widths[widest]) {
 				widest = i
 			}
 		}

@@ -142,7 +142,7 @@ func (m *Model) banners(w int) []string {
 	var out []string
 	for _, source := range sortedKeys(m.troubles) {
 		t := m.troubles[source]
-		words := " ! " + source + " has not answered rightly for " + span(m.now().Sub(t.since)) + ": " + safe(t.err.Error())
+		words := " ! " + source + " has not answered for " + span(m.now().Sub(t.since)) + ": " + safe(briefly(t.err))
 		if len(out) < 2 {
 			out = append(out, m.theme.banner.Render(clip(words, w)))
 		}

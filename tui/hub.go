@@ -221,6 +221,21 @@ func sourceOf(err error) string {
 	return ""
 }
 
+// briefly is what went wrong, without what the screen says already.
+func briefly(err error) string {
+	var redis *inspect.Error
+	var ledger *reconcile.LedgerError
+	switch {
+	case errors.As(err, &ledger) && ledger.Err != nil:
+		return ledger.Err.Error()
+	case errors.As(err, &redis) && redis.Err != nil:
+		return redis.Err.Error()
+	case errors.Is(err, context.DeadlineExceeded):
+		return "no answer in time"
+	}
+	return err.Error()
+}
+
 // writable says why nothing may be changed; "" where it may.
 func (h *hub) writable() string {
 	p := h.backend.Place()

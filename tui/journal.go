@@ -180,7 +180,7 @@ type runScreen struct {
 
 func newRun(h *hub, r Run) *runScreen {
 	return &runScreen{hub: h, desk: h.newDesk(), run: r, table: table{columns: []column{
-		{title: "", least: 1}, {title: "CHANGE"}, {title: "TASK", least: 8}, {title: "WHAT WAS FOUND", least: 10, spare: 1},
+		{title: ""}, {title: "CHANGE"}, {title: "TASK", least: 8}, {title: "WHAT WAS FOUND", least: 10, spare: 1},
 	}}}
 }
 

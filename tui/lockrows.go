@@ -8,11 +8,11 @@ import (
 func lockColumns() []column {
 	return []column{
 		{title: "LOCK"},
-		{title: "TYPE", least: 8},
+		{title: "TYPE", least: 8, good: 14},
 		{title: "QUEUE", least: 6, spare: 3},
 		{title: "TIME LEFT", right: true},
 		{title: "NEEDED", right: true, spare: 5},
-		{title: "TASK", least: 8, spare: 1},
+		{title: "TASK", least: 8, good: 18, spare: 1},
 		{title: "STATE", spare: 2},
 		{title: "EFFECT", spare: 4},
 		{title: "KEY", least: 16, spare: 6, wide: true},

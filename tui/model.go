@@ -65,7 +65,7 @@ func (m *Model) Close() {
 // Init asks for what is shown first.
 func (m *Model) Init() tea.Cmd {
 	m.refreshed = m.now()
-	return tea.Batch(nextSecond(), askCounts(m.root, m.backend), m.top().begin())
+	return tea.Batch(m.opt.tick(), askCounts(m.root, m.backend), m.top().begin())
 }
 
 // Update takes a message.
@@ -82,7 +82,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.MouseMsg:
 		return m, m.mouse(msg)
 	case second:
-		return m, tea.Batch(nextSecond(), m.tick())
+		return m, tea.Batch(m.opt.tick(), m.tick())
 	case reply:
 		return m, m.reply(msg)
 	case copied:

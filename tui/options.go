@@ -4,6 +4,7 @@ import (
 	"io"
 	"time"
 
+	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/lipgloss"
 )
 
@@ -27,8 +28,9 @@ type Options struct {
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 
-	// renderer is for tests, whose terminals are not there.
+	// renderer and tick are for tests, which have no terminal and no time to lose.
 	renderer *lipgloss.Renderer
+	tick     func() tea.Cmd
 }
 
 const (
@@ -50,6 +52,9 @@ func (o Options) filled() Options {
 		o.Refresh = DefaultRefresh
 	}
 	o.Refresh = max(o.Refresh, LeastRefresh)
+	if o.tick == nil {
+		o.tick = nextSecond
+	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}

@@ -62,7 +62,7 @@ func newPlanScreen(h *hub, a Ask) *planScreen {
 	return &planScreen{
 		hub: h, desk: h.newDesk(), ask: a, outcomes: map[inspect.Ref]Event{}, done: map[Outcome]int{},
 		table: table{columns: []column{
-			{title: "", least: 1}, {title: "TASK", least: 8}, {title: "TYPE", least: 8, spare: 2}, {title: "EFFECT", spare: 3}, {title: "WHY", least: 12, spare: 1},
+			{title: ""}, {title: "TASK", least: 8, good: 20}, {title: "TYPE", least: 8, good: 14, spare: 5}, {title: "EFFECT", spare: 3}, {title: "WHY", least: 12, good: 24, spare: 1},
 		}},
 	}
 }

@@ -41,9 +41,9 @@ func (s *tasks) columns() []column {
 		when = "SINCE"
 	}
 	return []column{
-		columnTask:   {title: "TASK", least: 8},
-		columnQueue:  {title: "QUEUE", least: 6, spare: 3},
-		columnType:   {title: "TYPE", least: 8, spare: 1},
+		columnTask:   {title: "TASK", least: 8, good: 18},
+		columnQueue:  {title: "QUEUE", least: 6, good: 10, spare: 3},
+		columnType:   {title: "TYPE", least: 8, good: 14, spare: 1},
 		columnState:  {title: "STATE", spare: 4},
 		columnEffect: {title: "EFFECT"},
 		columnCause:  {title: "CAUSE", spare: 7},

@@ -37,8 +37,8 @@ type ttlKind struct {
 
 func newTTL(h *hub) *ttl {
 	return &ttl{hub: h, desk: h.newDesk(), table: table{columns: []column{
-		{title: "TYPE", least: 8},
-		{title: "QUEUE", least: 6, spare: 2},
+		{title: "TYPE", least: 8, good: 16},
+		{title: "QUEUE", least: 6, good: 10, spare: 2},
 		{title: "TASKS", right: true, spare: 3},
 		{title: "RETRIES", right: true, spare: 4},
 		{title: "DELAY", least: 8, spare: 5},
