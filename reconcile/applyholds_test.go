@@ -46,7 +46,7 @@ const (
 )
 
 func (s story) tell(t *testing.T) {
-	sc := &scene{workshop: newWorkshop(t), options: reconcile.Options{Settle: time.Second}, moves: idle(reconcile.Moves{})}
+	sc := newScene(t, 0)
 	if s.given != nil {
 		s.given(sc)
 	}
@@ -70,6 +70,45 @@ func (s story) tell(t *testing.T) {
 	if r := sc.journalled(); len(r) != 3 || r[1].Outcome != journal.OutcomeRefused {
 		t.Errorf("the journal has something else than one refusal: %+v", r)
 	}
+}
+
+// newScene has so many tasks archived.
+func newScene(t *testing.T, tasks int) *scene {
+	t.Helper()
+	sc := &scene{workshop: newWorkshop(t), options: reconcile.Options{Settle: time.Second}, moves: idle(reconcile.Moves{})}
+	if tasks > 0 {
+		sc.stock = stocked(t, sc.workshop.redis, "default", tasks, nil)
+	}
+	return sc
+}
+
+// performMeanwhile plans, and applies while something happens: after an item, or
+// before a step.
+func (sc *scene) performMeanwhile(how reconcile.Application, after func(reconcile.Applied), before func(step string)) (map[string]reconcile.Applied, error) {
+	t := sc.workshop.t
+	t.Helper()
+	plan, out := sc.plan(), map[string]reconcile.Applied{}
+	how.Tell = func(a reconcile.Applied) {
+		out[a.Step.Ref().ID] = a
+		if after != nil {
+			after(a)
+		}
+	}
+	j, err := journal.Open(t.Context(), sc.path, journal.Options{Operator: "tester"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	q := &counted{Client: sc.workshop.queue, moved: map[inspect.Ref]int{}, before: before}
+	return out, sc.auditor(sc.options).Apply(t.Context(), q, j, journal.Run{}, plan, how)
+}
+
+func (sc *scene) inspector() *asynq.Inspector { return sc.workshop.redis.Inspector() }
+
+// setPayload gives the task another one.
+func (sc *scene) setPayload(text string) {
+	m := inspecttest.Message{Type: "test:task", ID: theTask, Queue: "default", Payload: []byte(text)}
+	sc.workshop.redis.SetMessage(ref(theTask), m.Encode())
 }
 
 func (sc *scene) archive() {

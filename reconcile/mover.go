@@ -15,7 +15,7 @@ import (
 // planned: read, looked up in the ledger, its lock and the active tasks read, and
 // read once more. What that cannot see is a waiting task of the same key, where
 // keys are made of payloads; for those every live task is listed when the run
-// begins, and again while it goes on.
+// begins, and again while it goes on or when there is a new queue.
 
 // freshFor is how long a listing of the live tasks is used. In large queues it is
 // longer, so that no more than a tenth of a run is spent on listings.
@@ -71,15 +71,29 @@ func (m *mover) look(ctx context.Context) error {
 	return r.ledgers.first()
 }
 
+// lookAgain lists anew what was listed too long ago, or before there was one of the
+// queues: nobody would look for a twin there.
+func (m *mover) lookAgain(ctx context.Context) error {
+	known, err := m.queue.Queues(ctx)
+	if err != nil {
+		return err
+	}
+	strange := slices.ContainsFunc(known, func(q string) bool {
+		return !slices.Contains(m.run.queues, q) && !slices.Contains(m.run.others, q)
+	})
+	if strange || time.Since(m.listed) > max(freshFor, 10*m.took) {
+		return m.look(ctx)
+	}
+	return nil
+}
+
 func (m *mover) note(a Archived) { m.judged[a.Task.Ref] = a }
 
 // judgeAgain refuses the items that are not what they were when they were
 // planned, or that would be held now.
 func (m *mover) judgeAgain(ctx context.Context, items []Applied) error {
-	if time.Since(m.listed) > max(freshFor, 10*m.took) {
-		if err := m.look(ctx); err != nil {
-			return err
-		}
+	if err := m.lookAgain(ctx); err != nil {
+		return err
 	}
 	tasks, err := m.queue.Read(ctx, refsOfItems(items))
 	if err != nil {
@@ -196,6 +210,10 @@ func (m *mover) arm(it *Applied, raw inspect.Raw) {
 		refuse(it, "it changed while it was looked at")
 		return
 	}
+	if !raw.Task().ArchivedAt.Equal(a.Task.ArchivedAt) {
+		refuse(it, "it was archived again while it was looked at")
+		return
+	}
 	e := raw.Expect()
 	it.Step.expect = &e
 	it.Step.accepted, it.Step.idle = a.Accepted, slices.Contains(m.moves.Idle, a.Task.Queue)
@@ -241,5 +259,5 @@ func foundWords(c journal.Change, found string) string {
 	if _, err := fmt.Sscanf(found, stateNow, &state); err != nil || !strings.HasSuffix(found, " now") {
 		return found
 	}
-	return fmt.Sprintf("already %s (by another)", state)
+	return fmt.Sprintf("already %s (by another)", strings.Trim(state, `"`)) // the scripts quote it
 }
