@@ -199,7 +199,9 @@ func TestResumeSaysWhatBecameOfEveryRequeue(t *testing.T) {
 	stop := w.redis.Serve(map[string]int{"default": 1}, 1, func(context.Context, *asynq.Task) error { return asynq.SkipRetry })
 	w.until("failed", inspect.StateArchived)
 	stop()
-	w.cutOff(reconcile.Options{}, plan, true, "waits", "by-hand")
+	w.cutOff(reconcile.Options{}, plan, true, "waits")
+	// As asynq's own RunTask: its message stays what it was.
+	w.cutOff(reconcile.Options{}, w.requeue(reconcile.Options{}, idle(reconcile.Moves{})), true, "by-hand")
 	w.must(w.redis.Inspector().DeleteTask("default", "deleted"))
 	w.must(w.redis.Inspector().ArchiveTask("default", "by-hand"))
 	w.must(w.redis.Client().HSet(t.Context(), "asynq:{default}:t:answered", "result", "late").Err())
@@ -552,4 +554,24 @@ func TestDeliveryIsWaitedForFromTheLastIntent(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, got, tt.want)
 		}
 	}
+}
+
+func TestResumePutsBackOnceWhatTwoRunsWereToPutBack(t *testing.T) {
+	w := newWorkshop(t)
+	w.redis.Make(archivedSpecs(undone)...)
+	w.apply(undone)
+	settleDown()
+	if _, err := w.perform(reconcile.Options{}, w.resolve(reconcile.Options{}, reconcile.Moves{}), reconcile.Application{}); err != nil {
+		t.Fatal(err)
+	}
+	w.cutOff(reconcile.Options{}, w.restores(reconcile.DeletionFilter{IDs: []string{undone}}, ""), false, undone, undone)
+	r := w.planResume(reconcile.Options{})
+	if len(r.Intents) != 2 || r.Runnable() != 1 {
+		t.Errorf("%d intents and %d changes, want 2 and 1", len(r.Intents), r.Runnable())
+	}
+	out := w.resume(reconcile.Options{}, r)
+	if out[undone].Outcome != done || w.state(undone).State != inspect.StateArchived {
+		t.Errorf("%s (%s); it is %s", out[undone].Outcome, out[undone].Found, w.state(undone).State)
+	}
+	w.allEnded()
 }
