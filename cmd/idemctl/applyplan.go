@@ -21,13 +21,13 @@ func newApply(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "apply PLAN",
 		Short: "Apply a reviewed plan file of requeue or resolve",
-		Long: `apply carries out a plan that requeue or resolve wrote with --plan-out, perhaps
-for another person. A plan that has expired, was altered, or was made on another
-Redis or with other ledgers is refused. Every item is judged again right before it
-is moved, and left alone if its evidence has changed.
+		Long: `apply carries out a plan that requeue or resolve wrote with --plan-out,
+perhaps for another person. A plan that has expired, was altered, or was made
+on another Redis or with other ledgers is refused. Every item is judged again
+right before it is moved, and left alone if its evidence has changed.
 
-Exit codes: 0 done; 1 some were held, refused or failed, or a canary failed; 2 a
-plan that is refused, or usage; 3 a source cannot be read; 4 incomplete.`,
+Exit codes: 0 done; 1 some were held, refused or failed, or a canary failed; 2
+a plan that is refused, or usage; 3 a source cannot be read; 4 incomplete.`,
 		Example: `  idemctl requeue -q payments --plan-out lost.json
   idemctl apply lost.json --canary 5`,
 		Args: exactArgs("PLAN"),

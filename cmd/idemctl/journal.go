@@ -11,8 +11,9 @@ func newJournal(p *program) *cobra.Command {
 		Long: `journal reads the file in which every change is recorded: before it is made,
 and what came of it. See docs/journal.md.
 
-verify says what became of a run since; restore puts back what it deleted; resume
-settles and finishes what a killed run left open. The latter two change things.`,
+verify says what became of a run since; restore puts back what it deleted;
+resume settles and finishes what a killed run left open. The latter two change
+things.`,
 		Example: `  idemctl journal list
   idemctl journal show last`,
 		Args: noArgs,

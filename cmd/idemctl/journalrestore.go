@@ -29,19 +29,19 @@ func newJournalRestore(p *program) *cobra.Command {
 		Use:   "restore ID...",
 		Short: "Put deleted tasks back into the archive, as the journal kept them",
 		Long: `restore undoes resolve, and what integrity repair has closed: each task is put
-back into the archive, every field of it byte for byte, with its score, and with
-its lock for the time that is left. Nothing runs from the archive. The last
-deletion of a task counts, or that of --run.
+back into the archive, every field of it byte for byte, with its score, and
+with its lock for the time that is left. Nothing runs from the archive. The
+last deletion of a task counts, or that of --run.
 
-Held is what cannot be put back as it was (its payload was redacted, its ID has
-another task), and what asynq would soon delete again: tasks that were archived
-more than 90 days ago, and those beyond the archive's 9,999. The latter is let
-through with one ID and --force-reason WHY.
+Held is what cannot be put back as it was (its payload was redacted, its ID
+has another task), and what asynq would soon delete again: tasks that were
+archived more than 90 days ago, and those beyond the archive's 9,999. The
+latter is let through with one ID and --force-reason WHY.
 
 It asks Redis and the journal, and no ledger.
 
-Exit codes: 0 done, or a plan alone; 1 some were held, refused or failed; 2 usage
-or no such run; 3 Redis cannot be read; 4 incomplete.`,
+Exit codes: 0 done, or a plan alone; 1 some were held, refused or failed; 2
+usage or no such run; 3 Redis cannot be read; 4 incomplete.`,
 		Example: `  idemctl journal restore evt_42
   idemctl journal restore --run last --all --dry-run`,
 		Args: cobra.ArbitraryArgs,

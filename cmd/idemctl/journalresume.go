@@ -29,18 +29,19 @@ func newJournalResume(p *program) *cobra.Command {
 		Use:   "resume",
 		Short: "Settle what a killed or cut-off run left open, and finish it",
 		Long: `resume looks at each change whose outcome the journal does not know: a run was
-killed, or its connection broke. What was made is settled as done. What was not
-is judged as requeue and resolve judge, with the options that its run had, and
-after a question made by a run of its own; what is held stays in the archive.
-Repairs and releases of locks are settled, and the command that makes them is
-named. Runs without an end of which nothing is open any more get their end.
+killed, or its connection broke. What was made is settled as done. What was
+not is judged as requeue and resolve judge, with the options that its run had,
+and after a question made by a run of its own; what is held stays in the
+archive. Repairs and releases of locks are settled, and the command that makes
+them is named. Runs without an end of which nothing is open any more get their
+end.
 
 It may be killed at any moment and called again: nothing is lost, and nothing
-runs twice by it. A change that is younger than 10 s may still be on its way, and
-is waited for. Changes of other contexts are left alone.
+runs twice by it. A change that is younger than 10 s may still be on its way,
+and is waited for. Changes of other contexts are left alone.
 
-Exit codes: 0 done, or nothing to do, or a plan alone; 1 some were not done, held,
-refused or failed; 2 usage; 3 a source cannot be read; 4 incomplete.`,
+Exit codes: 0 done, or nothing to do, or a plan alone; 1 some were not done,
+held, refused or failed; 2 usage; 3 a source cannot be read; 4 incomplete.`,
 		Example: `  idemctl journal resume --dry-run
   idemctl journal resume`,
 		Args: noArgs,

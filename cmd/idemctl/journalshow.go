@@ -28,8 +28,8 @@ beginning of one, or last.
 the task as it stood before the change. Its payload is shown, but for what
 --redact or the configuration hides.
 
-Exit codes: 0 done, 2 usage or no such run, 3 the journal cannot be read, 4 some
-of it is damaged or missing: the warnings say what.`,
+Exit codes: 0 done, 2 usage or no such run, 3 the journal cannot be read, 4
+some of it is damaged or missing: the warnings say what.`,
 		Example: `  idemctl journal show last
   idemctl journal show 20261130T15 --item 3 -o json`,
 		Args: exactArgs("RUN"),

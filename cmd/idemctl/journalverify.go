@@ -21,8 +21,8 @@ func newJournalVerify(p *program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify RUN",
 		Short: "Say what became of each item of a run: queues first, then the ledger",
-		Long: `verify takes each item of a run from the journal, reads its task, and then looks
-its key up in the ledger. RUN is an ID, the beginning of one, or last.
+		Long: `verify takes each item of a run from the journal, reads its task, and then
+looks its key up in the ledger. RUN is an ID, the beginning of one, or last.
 
   of tasks that ran again   applied-once, ended, waiting, failed-again,
                             applied-twice, unproven, not-moved
@@ -34,9 +34,10 @@ its key up in the ledger. RUN is an ID, the beginning of one, or last.
 The key is the one that the task had when it was changed; where the rule gives
 another one by now, that is said.
 
-Exit codes: 0 every item came to what it was for; 1 some failed again, took effect
-twice, have no effect, or were not moved; 2 usage or no such run; 3 a source
-cannot be read; 4 some still wait, or nobody can say, or the journal is damaged.`,
+Exit codes: 0 every item came to what it was for; 1 some failed again, took
+effect twice, have no effect, or were not moved; 2 usage or no such run; 3 a
+source cannot be read; 4 some still wait, or nobody can say, or the journal is
+damaged.`,
 		Example: `  idemctl journal verify last
   idemctl journal verify 20261130T15 -o ndjson`,
 		Args: exactArgs("RUN"),

@@ -21,21 +21,22 @@ func newRequeue(p *program) *cobra.Command {
 		Use:   "requeue",
 		Short: "Run lost work again: plan, confirm, journal",
 		Long: `requeue runs archived tasks again whose work was not done. It judges each as
-audit does, and holds whatever nobody can vouch for, with the reason: work that
-is done or half done, attempts that may still be writing, twins, types that
-nothing protects from a second effect, deadlines that have passed.
+audit does, and holds whatever nobody can vouch for, with the reason: work
+that is done or half done, attempts that may still be writing, twins, types
+that nothing protects from a second effect, deadlines that have passed.
 
-It shows the plan, asks, and moves what is to run, one atomic step a task. Each is
-judged once more right before it is moved, and written to the journal before it
-is touched. A task keeps its ID, payload, headers and options.
+It shows the plan, asks, and moves what is to run, one atomic step a task.
+Each is judged once more right before it is moved, and written to the journal
+before it is touched. A task keeps its ID, payload, headers and options.
 
-What is held is let through one task at a time: --queue Q --id ID --force-reason
-WHY. Between the last look and the worker's start a producer can still enqueue
-the same work: only the handler's own unique index stops that, which is why types
-without one are held (--accept-unprotected TYPE).
+What is held is let through one task at a time: --queue Q --id ID
+--force-reason WHY. Between the last look and the worker's start a producer
+can still enqueue the same work: only the handler's own unique index stops
+that, which is why types without one are held (--accept-unprotected TYPE).
 
-Exit codes: 0 done, or nothing to do, or a plan alone; 1 some were held, refused
-or failed, or a canary failed; 2 usage; 3 a source cannot be read; 4 incomplete.`,
+Exit codes: 0 done, or nothing to do, or a plan alone; 1 some were held,
+refused or failed, or a canary failed; 2 usage; 3 a source cannot be read; 4
+incomplete.`,
 		Example: `  idemctl requeue -q payments --dry-run
   idemctl requeue --code effect/lost -t 'payment:*' --canary 5 --rate 50/s
   idemctl requeue -q payments --plan-out lost.json && idemctl apply lost.json`,
