@@ -33,10 +33,10 @@ type DeletionFilter struct {
 	Context string
 }
 
-// maxDeletions bounds what FindDeletions holds in memory: no archive takes more.
-const maxDeletions = archiveRoom
+// maxDeletions bounds what FindDeletions holds in memory, images and all.
+const maxDeletions = 50_000
 
-// ErrTooManyDeletions says that more tasks are meant than an archive takes.
+// ErrTooManyDeletions says that more tasks are meant than go at once.
 var ErrTooManyDeletions = fmt.Errorf("more than %d deleted tasks are meant", maxDeletions)
 
 // FindDeletions looks for the last deletion of each task. Of IDs that were named
