@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/idemctl/idemctl/inspect"
+	"github.com/idemctl/idemctl/inspect/retry"
 	"github.com/idemctl/idemctl/internal/visible"
 	"github.com/idemctl/idemctl/reconcile"
 )
@@ -89,7 +90,7 @@ func (s *detail) task(w *writer, d *Dossier) {
 	w.fact("kept until", s.moment(t.ExpiresAt))
 	w.fact("deadline", s.moment(t.Deadline))
 	if t.Timeout > 0 {
-		w.fact("timeout", t.Timeout.String())
+		w.fact("timeout", retry.SecondsOf(t.Timeout).String())
 	}
 	w.fact("can live", lifeWords(d))
 	w.fact("group", safe(t.Group))

@@ -17,7 +17,7 @@ type filter struct {
 
 // operators show that an expression is meant, so that a mistake in it is not
 // taken for words.
-var operators = []string{"==", "!=", "<", ">", "&&", "||", "(", ")", "\"", "'", "!", " contains ", " startswith ", " endswith ", " matches ", " in ", " and ", " or ", "not "}
+var operators = []string{"=", "<", ">", "&&", "||", "(", ")", "\"", "'", "!", " contains ", " startswith ", " endswith ", " matches ", " in ", " and ", " or ", "not "}
 
 // parseFilter reads what was typed. An error is about an expression.
 func parseFilter(text string) (filter, error) {

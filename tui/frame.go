@@ -142,7 +142,7 @@ func (m *Model) banners(w int) []string {
 	var out []string
 	for _, source := range sortedKeys(m.troubles) {
 		t := m.troubles[source]
-		words := " ! " + source + " has not answered for " + span(m.now().Sub(t.since)) + ": " + safe(briefly(t.err))
+		words := " ! " + safe(source) + " has not answered for " + span(m.now().Sub(t.since)) + ": " + safe(briefly(t.err))
 		if len(out) < 2 {
 			out = append(out, m.theme.banner.Render(clip(words, w)))
 		}
@@ -176,18 +176,27 @@ func (m *Model) footer(w int) []string {
 		}
 		return lines
 	}
-	var b strings.Builder
-	used := 0
+	return []string{m.hints(w)}
+}
+
+// hints are the keys of most use, as many as there is room for; the one that shows
+// all of them is always among them.
+func (m *Model) hints(w int) string {
+	draw := func(a *action) string {
+		return m.theme.key.Render(a.Help().Key) + " " + m.theme.dim.Render(a.hint)
+	}
+	last := act(m.keys.help, "help", nil)
+	room := w - 2 - ansi.StringWidth(draw(&last))
+	line := ""
 	for _, a := range append(m.top().actions(), m.common()...) {
-		if a.hint == "" || !a.Enabled() {
+		if a.hint == "" || !a.Enabled() || a.Help() == last.Help() {
 			continue
 		}
-		n := visible.Width(a.Help().Key) + 1 + visible.Width(a.hint)
-		if used+n > w {
+		text := draw(&a)
+		if ansi.StringWidth(line)+ansi.StringWidth(text) > room {
 			break
 		}
-		b.WriteString(m.theme.key.Render(a.Help().Key) + " " + m.theme.dim.Render(a.hint) + "  ")
-		used += n + 2
+		line += text + "  "
 	}
-	return []string{b.String()}
+	return line + draw(&last)
 }

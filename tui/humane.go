@@ -29,6 +29,9 @@ func timesOf(t *inspect.Task) []time.Time {
 // findingWords are a finding's message and consequence, safe to show.
 func findingWords(f *reconcile.Finding, now time.Time) (message, consequence string) {
 	times := append(timesOf(&f.Task), f.AppliedAt, f.SettlesAt, f.ConfirmedAt)
+	if f.Lock != nil {
+		times = append(times, f.ConfirmedAt.Add(f.Lock.TTL))
+	}
 	for _, r := range f.Readings {
 		times = append(times, r.Row.ClaimedAt)
 	}

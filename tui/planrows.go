@@ -163,11 +163,16 @@ func (s *planScreen) foot(width int) []string {
 	if s.input == nil {
 		return nil
 	}
-	what := fmt.Sprintf("This will %s %s.", s.ask.Verb, plural(s.plan.Running(), "task", "tasks"))
+	what := fmt.Sprintf("This will %s %s", s.ask.Verb, plural(s.plan.Running(), "task", "tasks"))
 	if s.backend.Place().Protected {
-		what += " The context is protected."
+		what += " in a protected context"
 	}
-	lines := []string{s.theme.danger.Render(clip(" "+what+" Type "+safe(s.password())+" to go on; esc does not.", width))}
+	w := &writer{theme: &s.theme, width: width}
+	w.hang(" ", 1, what+". Type "+safe(s.password())+" to go on.", nil)
+	for i := range w.lines {
+		w.lines[i] = s.theme.danger.Render(clip(w.lines[i], width))
+	}
+	lines := w.lines
 	line := s.theme.key.Render("> ") + s.theme.typedLine(s.input, width-2)
 	if s.typo != "" {
 		line = sides(line, s.theme.bad.Render(visible.Fit("✗ "+safe(s.typo), width/2)), width)

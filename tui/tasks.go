@@ -31,10 +31,11 @@ type tasks struct {
 	marks map[inspect.Ref]bool
 	table table
 	wide  bool
-	at    time.Time // when what is shown was read
-	stale bool      // what is shown is to be read again
-	err   error     // of the listing
-	blind bool      // rows could not be read: they are not asked for before the next refresh
+	// listed and read are when the list and its rows were read.
+	listed, read time.Time
+	stale        bool  // what is shown is to be read again
+	err          error // of the listing
+	blind        bool  // rows could not be read: they are not asked for before the next refresh
 }
 
 // ahead is how many screens of IDs are read beyond what is shown.
@@ -91,6 +92,7 @@ func (s *tasks) begin() tea.Cmd {
 func (s *tasks) restart() {
 	s.drop()
 	s.now, s.err, s.stale, s.toEnd = gather(s.backend, s.query()), nil, false, false
+	s.listed, s.read = time.Time{}, time.Time{}
 	s.order.reset()
 	s.list.cursor, s.list.top = 0, 0
 	s.goal = 0
@@ -196,7 +198,7 @@ func (s *tasks) answer(r reply) tea.Cmd {
 	case rowsAnswer:
 		s.now.note(v, r.err != nil)
 		if r.err == nil {
-			s.at = s.hub.now()
+			s.read = s.hub.now()
 			for i := range v.rows {
 				if v.rows[i].Gone() {
 					delete(s.marks, v.rows[i].Ref)
@@ -231,7 +233,7 @@ func (s *tasks) failed(r reply) {
 func (s *tasks) grow(p Page) {
 	here, known := s.current()
 	s.now.take(p)
-	s.at = s.hub.now()
+	s.listed = s.hub.now()
 	s.arrange(here, known)
 	if s.toEnd {
 		s.list.to(s.now.spine.len() - 1)
@@ -262,7 +264,7 @@ func (s *tasks) renew(p Page) tea.Cmd {
 	}
 	s.now.listing.Close()
 	s.now, s.anew, s.err = s.anew, nil, nil
-	s.at = s.hub.now()
+	s.listed = s.hub.now()
 	s.order.reset()
 	s.arrange(here, known)
 	return s.want()
@@ -281,8 +283,11 @@ func (s *tasks) arrange(here inspect.Ref, known bool) {
 }
 
 func (s *tasks) shown() shown {
-	out := shown{at: s.at}
+	out := shown{at: s.read}
 	n := s.now.spine.len()
+	if n == 0 || s.now.keeps {
+		out.at = s.listed // rows come with it, or there are none
+	}
 	var parts []string
 	switch {
 	case n == 0 && !s.now.done:
