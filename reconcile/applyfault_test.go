@@ -308,7 +308,8 @@ func TestApplyOverABrokenConnectionKnowsWhatItDid(t *testing.T) {
 	}
 }
 
-// The ledger goes at each of its lookups: nothing is moved that was not judged.
+// The ledger goes at each of its lookups: nothing is moved that was not judged, and
+// no answer is no absence.
 func TestApplyWithoutItsLedgerMovesNothingUnjudged(t *testing.T) {
 	const tasks = 3
 	w := newWorkshop(t)
@@ -322,13 +323,20 @@ func TestApplyWithoutItsLedgerMovesNothingUnjudged(t *testing.T) {
 		}
 		defer ledger.Close()
 		f = w.newMishap(t, queue, tasks, w.queue, ledger)
+		zombie := f.refs[0].ID // it took effect since the plan
+		w.apply(zombie)
 		proxy.Break(fault)
 		err = f.apply()
 		requests = proxy.Requests()
 		proxy.Break(inspecttest.Fault{})
-		if err != nil && count(f.places(), "pending") > 0 {
+		places := f.places()
+		if places[zombie] != "archived" {
+			t.Errorf("%s, which took effect, is %s", zombie, places[zombie])
+		}
+		if err != nil && count(places, "pending") > 0 {
 			t.Errorf("tasks were moved although the ledger was gone: %v", err)
 		}
+		w.db.Exec(`DELETE FROM processed_tasks WHERE task_id = $1`, zombie)
 		f.after(false)
 		return f, requests, err
 	}

@@ -55,9 +55,11 @@ type incident struct {
 	pool     *pgxpool.Pool
 	handlers sync.WaitGroup // zombies, too
 	mu       sync.Mutex
-	expected map[string]int // attempts by task ID: enqueued, or moved by an operator
-	tries    map[string]int // attempts by key
+	expected map[string]int  // attempts by task ID: enqueued, or moved by an operator
+	tries    map[string]int  // attempts by key
+	stays    map[string]bool // tasks with when they were archived, that were moved
 	moved    int
+	together sync.WaitGroup // the operators, before they apply for the first time
 	refused  map[string]int // by what was found
 }
 
@@ -69,7 +71,7 @@ func TestOperatorsBesideWorkersAndProducersRunLostWorkOnce(t *testing.T) {
 		w.db.Exec(`CREATE TABLE attempts (id text NOT NULL, key text NOT NULL)`)
 		pool, err := pgxpool.New(t.Context(), w.db.DSN+poolSize(w.db.DSN, 24))
 		w.must(err)
-		in := &incident{workshop: w, pool: pool, expected: map[string]int{}, tries: map[string]int{}, refused: map[string]int{}}
+		in := &incident{workshop: w, pool: pool, expected: map[string]int{}, tries: map[string]int{}, stays: map[string]bool{}, refused: map[string]int{}}
 		in.happens(t)
 		pool.Close()
 		if t.Failed() {
@@ -90,6 +92,7 @@ func (in *incident) happens(t *testing.T) {
 	})
 	var people sync.WaitGroup
 	people.Go(in.produce)
+	in.together.Add(2)
 	for n := range 2 {
 		people.Go(func() { in.operate(fmt.Sprint("operator-", n)) })
 	}
@@ -218,12 +221,14 @@ func (in *incident) operate(name string) {
 		in.t.Error(err)
 		return
 	}
+	meet := sync.OnceFunc(func() { in.together.Done(); in.together.Wait() })
+	defer meet()
 	for end := time.Now().Add(60 * time.Second); len(in.applied()) < lostKeys; time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(end) {
 			in.t.Errorf("%d of %d keys have their effect after a minute", len(in.applied()), lostKeys)
 			return
 		}
-		if err := in.once(a, queue, path, name); err != nil {
+		if err := in.once(a, queue, path, name, meet); err != nil {
 			in.t.Errorf("%s: %v", name, err)
 			return
 		}
@@ -232,7 +237,7 @@ func (in *incident) operate(name string) {
 }
 
 // once plans and applies. Whatever had its effect before must not be run.
-func (in *incident) once(a *reconcile.Auditor, queue *inspect.Client, path, name string) error {
+func (in *incident) once(a *reconcile.Auditor, queue *inspect.Client, path, name string, meet func()) error {
 	before := in.applied()
 	plan, err := planFor(in.t.Context(), a, reconcile.Moves{Action: reconcile.ActionRun})
 	if err != nil {
@@ -243,7 +248,8 @@ func (in *incident) once(a *reconcile.Auditor, queue *inspect.Client, path, name
 			in.t.Errorf("%s is to be run by %s, and its key %s had its effect before the plan", s.Ref().ID, name, s.Finding.Key)
 		}
 	}
-	time.Sleep(time.Duration(rand.IntN(300)) * time.Millisecond)
+	time.Sleep(time.Duration(rand.IntN(200)) * time.Millisecond)
+	meet()
 	before = in.applied()
 	j, err := journal.Open(in.t.Context(), path, journal.Options{Operator: name})
 	if err != nil {
@@ -262,6 +268,11 @@ func (in *incident) told(a *reconcile.Applied, before map[string]bool, name stri
 		in.refused[why]++
 		return
 	}
+	stay := fmt.Sprint(a.Step.Ref().ID, " ", a.Step.Finding.Task.ArchivedAt.Unix())
+	if in.stays[stay] {
+		in.t.Errorf("%s was moved twice out of the archive that it entered once", a.Step.Ref().ID)
+	}
+	in.stays[stay] = true
 	in.moved++
 	in.expected[a.Step.Ref().ID]++
 	if before[a.Step.Finding.Key] {
