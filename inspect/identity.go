@@ -60,3 +60,27 @@ func (i Identity) Differs(other Identity) string {
 	}
 	return ""
 }
+
+// String is the identity in one line, such as 127.0.0.1:6379/0#RUNID: for journals.
+func (i Identity) String() string {
+	s := fmt.Sprintf("%s/%d", i.Addr, i.DB)
+	if len(i.RunIDs) > 0 {
+		s += "#" + strings.Join(i.RunIDs, ",")
+	}
+	return s
+}
+
+// Same says whether text, as String wrote it once, can be this Redis: it has the
+// address and database, or the run IDs (a server is known by many names) and the
+// database. A server that was started again keeps its address alone. "" can be any.
+func (i Identity) Same(text string) bool {
+	place, ids, _ := strings.Cut(text, "#")
+	db := fmt.Sprintf("/%d", i.DB)
+	switch {
+	case text == "", place == i.Addr+db:
+		return true
+	case ids == "" || len(i.RunIDs) == 0 || !strings.HasSuffix(place, db):
+		return false
+	}
+	return ids == strings.Join(i.RunIDs, ",")
+}

@@ -31,6 +31,8 @@ type DeletionFilter struct {
 	Run   string // its whole ID; "": the last of each task, whatever run it was
 	// Context is the configuration's whose changes these are.
 	Context string
+	// Server says whether a record's Redis is the one that is meant; nil: any is.
+	Server func(string) bool
 }
 
 // maxDeletions bounds what FindDeletions holds in memory, images and all.
@@ -84,7 +86,7 @@ type taskHistory struct {
 
 // intent keeps it until its result. Images of what deletes nothing are dropped.
 func (s *deletionSearch) intent(r journal.Record) {
-	if r.TaskID == "" || r.Context != s.want.Context || !s.concerns(&r) {
+	if r.TaskID == "" || r.Context != s.want.Context || s.want.Server != nil && !s.want.Server(r.Server) || !s.concerns(&r) {
 		return
 	}
 	if !deletes(r.Change) {

@@ -62,7 +62,7 @@ func (o *applyOptions) run(ctx context.Context, cmd *cobra.Command, path string)
 	if err := o.change.allowed(l.session); err != nil {
 		return err
 	}
-	identity, err := l.queue.Identity(ctx)
+	identity, err := l.server(ctx)
 	if err != nil {
 		return err
 	}

@@ -142,13 +142,17 @@ func (o *journalRestoreOptions) deletions(ctx context.Context, l *look, ids []st
 	if err := from.readBy(ctx, l); err != nil {
 		return nil, err
 	}
-	want := reconcile.DeletionFilter{IDs: ids, Queue: o.queue, Context: l.settings.Context.Name.Value}
+	server, err := l.server(ctx)
+	if err != nil {
+		return nil, err
+	}
+	want := reconcile.DeletionFilter{IDs: ids, Queue: o.queue, Context: l.settings.Context.Name.Value, Server: server.Same}
 	if o.runName != "" {
 		run, err := from.find(ctx, o.runName)
 		if err != nil {
 			return nil, err
 		}
-		if err := sameContext(l, run); err != nil {
+		if err := samePlace(ctx, l, run); err != nil {
 			return nil, err
 		}
 		want.Run = run.ID

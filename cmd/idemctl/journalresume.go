@@ -140,7 +140,7 @@ func (s *resumption) hold(ctx context.Context) (func() error, error) {
 // plan reads what is pending, waits until nothing is on its way any more, and
 // looks at it.
 func (s *resumption) plan(ctx context.Context) error {
-	pending, err := s.pending()
+	pending, err := s.pending(ctx)
 	if err != nil {
 		return err
 	}
@@ -162,8 +162,12 @@ func (s *resumption) plan(ctx context.Context) error {
 	return err
 }
 
-// pending are the open intents of this context.
-func (s *resumption) pending() ([]journal.Record, error) {
+// pending are the open intents of this context and Redis.
+func (s *resumption) pending(ctx context.Context) ([]journal.Record, error) {
+	server, err := s.look.server(ctx)
+	if err != nil {
+		return nil, err
+	}
 	here := s.look.settings.Context.Name.Value
 	var pending []journal.Record
 	others := map[string]int{}
@@ -174,13 +178,15 @@ func (s *resumption) pending() ([]journal.Record, error) {
 		case err != nil:
 			s.log.warnf("%v", err)
 		case r.Context != here:
-			others[r.Context]++
+			others[fmt.Sprintf("context %q (--context)", r.Context)]++
+		case !server.Same(r.Server):
+			others[fmt.Sprintf("the Redis %s (--uri, --db); this is %s", r.Server, server)]++
 		default:
 			pending = append(pending, r)
 		}
 	}
 	for name, n := range others {
-		s.log.warnf("%d pending changes of context %q are left alone (--context)", n, name)
+		s.log.warnf("left alone: %d pending changes of %s", n, name)
 	}
 	return pending, nil
 }
@@ -245,7 +251,11 @@ func (s *resumption) question() string {
 }
 
 func (s *resumption) carryOut(ctx context.Context, out *render.Resumption) error {
-	run := journal.Run{Context: s.look.settings.Context.Name.Value, Command: s.command}
+	server, err := s.look.server(ctx)
+	if err != nil {
+		return err
+	}
+	run := journal.Run{Context: s.look.settings.Context.Name.Value, Server: server.String(), Command: s.command}
 	if s.found.Runnable() > 0 {
 		run.ID = journal.NewRunID(s.now())
 	}

@@ -71,7 +71,7 @@ func (o *journalVerifyOptions) run(ctx context.Context, cmd *cobra.Command, name
 	if err != nil {
 		return err
 	}
-	if err := sameContext(l, run); err != nil {
+	if err := samePlace(ctx, l, run); err != nil {
 		return err
 	}
 	bar := o.newProgress()
@@ -107,12 +107,24 @@ func (r *journalReading) readBy(ctx context.Context, l *look) (err error) {
 	return err
 }
 
-// sameContext refuses to hold the run of one context against the servers of
-// another.
-func sameContext(l *look, run *journal.Summary) error {
+// samePlace refuses to hold the run of one context, or Redis, against the servers
+// of another.
+func samePlace(ctx context.Context, l *look, run *journal.Summary) error {
+	server, err := l.server(ctx)
+	if err != nil {
+		return err
+	}
 	here := l.settings.Context.Name.Value
-	if run.Began.IsZero() || run.Context == here {
+	switch {
+	case run.Began.IsZero():
 		return nil
+	case run.Context == here && server.Same(run.Server):
+		return nil
+	case run.Context == here:
+		return &usageError{
+			err:  fmt.Errorf("run %s was made on the Redis %s, and this is %s", run.ID, run.Server, server),
+			hint: "connect to that one (--uri, --db)",
+		}
 	}
 	hint := "--context " + reconcile.ShellQuote(run.Context)
 	if run.Context == "" {

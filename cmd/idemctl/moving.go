@@ -47,8 +47,12 @@ func (m *moving) carryOut(ctx context.Context) error {
 	if !agreed {
 		return m.leave(out)
 	}
+	server, err := m.look.server(ctx)
+	if err != nil {
+		return err
+	}
 	run := journal.Run{
-		ID: journal.NewRunID(m.now()), Context: m.look.settings.Context.Name.Value,
+		ID: journal.NewRunID(m.now()), Context: m.look.settings.Context.Name.Value, Server: server.String(),
 		Command: m.command, Reason: m.change.reason, PlanDigest: m.digest,
 	}
 	problem, err := m.apply(ctx, run, out)
@@ -166,7 +170,7 @@ func (m *moving) writePlan(ctx context.Context, path string, expiry time.Duratio
 
 // file is the plan as a file.
 func (m *moving) file(ctx context.Context, expiry time.Duration) (*planfile.File, error) {
-	identity, err := m.look.queue.Identity(ctx)
+	identity, err := m.look.server(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -161,6 +161,20 @@ type session struct {
 	ledgers  map[string]reconcile.Ledger
 	rules    []reconcile.Rule // nil: the implicit one
 	fallback string           // name of the ledger for sources that name none
+
+	identity *inspect.Identity // of Redis; nil: nobody asked yet
+}
+
+// server says which Redis this is. It is asked once.
+func (s *session) server(ctx context.Context) (inspect.Identity, error) {
+	if s.identity == nil {
+		id, err := s.queue.Identity(ctx)
+		if err != nil {
+			return id, err
+		}
+		s.identity = &id
+	}
+	return *s.identity, nil
 }
 
 // open connects to Redis and every ledger. The caller closes the session.

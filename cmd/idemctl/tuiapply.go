@@ -24,7 +24,11 @@ func (c changer) Apply(ctx context.Context, p *tui.Plan, o tui.ApplyOptions, tel
 		return err
 	}
 	defer func() { err = errors.Join(err, j.Close()) }()
-	run := journal.Run{ID: journal.NewRunID(c.now()), Context: c.place.Context, Command: made.command}
+	server, err := c.s.server(ctx)
+	if err != nil {
+		return err
+	}
+	run := journal.Run{ID: journal.NewRunID(c.now()), Context: c.place.Context, Server: server.String(), Command: made.command}
 	if made.plan.Moves != nil {
 		m := &moving{program: c.program, look: &look{session: c.s, auditor: made.auditor}, plan: &made.plan, command: made.command}
 		file, err := m.file(ctx, planExpiry)

@@ -110,7 +110,12 @@ func (c changer) planRestore(ctx context.Context, a tui.Ask) (*tui.Plan, error) 
 		}
 		a.Run = last.ID
 	}
-	found, err := reconcile.FindDeletions(journal.Read(path), reconcile.DeletionFilter{Run: a.Run, Context: c.place.Context}, func(error) {})
+	server, err := c.s.server(ctx)
+	if err != nil {
+		return nil, err
+	}
+	want := reconcile.DeletionFilter{Run: a.Run, Context: c.place.Context, Server: server.Same}
+	found, err := reconcile.FindDeletions(journal.Read(path), want, func(error) {})
 	switch {
 	case err != nil:
 		return nil, err

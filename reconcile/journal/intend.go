@@ -186,6 +186,7 @@ func (j *Journal) End(run string) error {
 func (j *Journal) describe(r *Record, run Run) {
 	r.Operator, r.Host = j.opt.Operator, j.opt.Host
 	r.Context, r.Command, r.Reason, r.PlanDigest = run.Context, run.Command, firstOf(r.Reason, run.Reason), run.PlanDigest
+	r.Server = run.Server
 	j.date(r)
 }
 

@@ -25,6 +25,9 @@ type Record struct {
 	Operator, Host, Context, Command, Reason string
 	// PlanDigest is that of the plan that was applied; "" when there was none.
 	PlanDigest string
+	// Server names the Redis that was changed, as inspect.Identity writes it; ""
+	// where the writer did not say.
+	Server string
 
 	// What an intent is about to change, or a result of refusal speaks of that has
 	// no intent. Queue, TaskID and Target (a key or a group's name) are "" where the

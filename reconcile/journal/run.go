@@ -15,6 +15,8 @@ type Run struct {
 	Context, Command, Reason string
 	// PlanDigest is that of the plan being applied; "" when there is none.
 	PlanDigest string
+	// Server names the Redis that is changed; "" where nobody says.
+	Server string
 }
 
 // NewRunID makes an ID such as 20261130T154501Z-1f0c3a9b7e: the time in UTC, by

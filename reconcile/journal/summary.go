@@ -78,7 +78,7 @@ func (t *tally) add(e entry) {
 	s := t.run(e.Run)
 	switch e.Kind {
 	case KindRun:
-		s.Run = Run{ID: e.Run, Context: e.Context, Command: e.Command, Reason: e.Reason, PlanDigest: e.PlanDigest}
+		s.Run = Run{ID: e.Run, Context: e.Context, Command: e.Command, Reason: e.Reason, PlanDigest: e.PlanDigest, Server: e.Server}
 		s.Operator, s.Host, s.Began = e.Operator, e.Host, e.At
 	case KindIntent:
 		s.Intents++

@@ -69,6 +69,8 @@ type recordJSON struct {
 	ReasonB64     []byte          `json:"reason_b64,omitempty"`
 	PlanDigest    string          `json:"plan_digest,omitempty"`
 	PlanDigestB64 []byte          `json:"plan_digest_b64,omitempty"`
+	Server        string          `json:"server,omitempty"`
+	ServerB64     []byte          `json:"server_b64,omitempty"`
 	Change        string          `json:"change,omitempty"`
 	Queue         string          `json:"queue,omitempty"`
 	QueueB64      []byte          `json:"queue_b64,omitempty"`
@@ -94,6 +96,7 @@ func (w *recordJSON) texts(r *Record) []spelling {
 		{&r.Command, &w.Command, &w.CommandB64},
 		{&r.Reason, &w.Reason, &w.ReasonB64},
 		{&r.PlanDigest, &w.PlanDigest, &w.PlanDigestB64},
+		{&r.Server, &w.Server, &w.ServerB64},
 		{&r.Queue, &w.Queue, &w.QueueB64},
 		{&r.Target, &w.Target, &w.TargetB64},
 		{&r.Found, &w.Found, &w.FoundB64},

@@ -44,6 +44,7 @@ type runJSON struct {
 	Operator   *string `json:"operator"`
 	Host       *string `json:"host"`
 	Context    *string `json:"context"`
+	Server     *string `json:"server"`
 	Command    *string `json:"command"`
 	Reason     *string `json:"reason"`
 	PlanDigest *string `json:"plan_digest"`
@@ -147,7 +148,7 @@ type journalLockJSON struct {
 func shapeRun(s *journal.Summary) runJSON {
 	return runJSON{
 		Run: s.ID, BeganAt: instant(s.Began), EndedAt: instant(s.Ended), Complete: s.Complete(),
-		Operator: text(s.Operator), Host: text(s.Host), Context: text(s.Context), Command: text(s.Command),
+		Operator: text(s.Operator), Host: text(s.Host), Context: text(s.Context), Server: text(s.Server), Command: text(s.Command),
 		Reason: text(s.Reason), PlanDigest: text(s.PlanDigest), Intents: s.Intents, Done: s.Done,
 		Refused: s.Refused, Failed: s.Failed, Unknown: s.Unknown, Pending: s.Pending, Strays: s.Strays,
 	}

@@ -106,6 +106,7 @@ func (p *page) runFacts(s *journal.Summary) {
 	p.fact("operator", Visible(s.Operator))
 	p.fact("host", Visible(s.Host))
 	p.fact("context", Visible(s.Context))
+	p.fact("redis", Visible(s.Server))
 	p.fact("command", Visible(s.Command))
 	p.fact("reason", Visible(s.Reason))
 	p.fact("plan", Visible(s.PlanDigest))
