@@ -59,7 +59,7 @@ type incident struct {
 	tries    map[string]int  // attempts by key
 	stays    map[string]bool // tasks with when they were archived, that were moved
 	moved    int
-	together sync.WaitGroup // the operators, before they apply for the first time
+	together sync.WaitGroup // the operators, before their first moves
 	refused  map[string]int // by what was found
 }
 
@@ -249,13 +249,17 @@ func (in *incident) once(a *reconcile.Auditor, queue *inspect.Client, path, name
 		}
 	}
 	time.Sleep(time.Duration(rand.IntN(200)) * time.Millisecond)
-	meet()
 	before = in.applied()
 	j, err := journal.Open(in.t.Context(), path, journal.Options{Operator: name})
 	if err != nil {
 		return err
 	}
-	err = a.Apply(in.t.Context(), queue, j, journal.Run{}, plan, reconcile.Application{Tell: func(ap reconcile.Applied) { in.told(&ap, before, name) }})
+	q := &counted{Client: queue, moved: map[inspect.Ref]int{}, before: func(step string) {
+		if step == "move" {
+			meet()
+		}
+	}}
+	err = a.Apply(in.t.Context(), q, j, journal.Run{}, plan, reconcile.Application{Tell: func(ap reconcile.Applied) { in.told(&ap, before, name) }})
 	return errors.Join(err, j.Close())
 }
 
