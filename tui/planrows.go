@@ -23,6 +23,9 @@ func (s *planScreen) body(width, height int) []string {
 	}
 	s.summary(w)
 	foot := s.foot(width)
+	if s.input == nil && height >= 12 {
+		foot = s.words(width)
+	}
 	s.list.resize(len(s.rows), max(1, height-len(w.lines)-1-len(foot)))
 	from, to := s.list.window()
 	var cells [][]string
@@ -132,6 +135,22 @@ func (s *planScreen) summary(w *writer) {
 		}
 	}
 	w.blank()
+}
+
+// words say in full why the item under the cursor is run or held.
+func (s *planScreen) words(width int) []string {
+	if s.list.cursor >= len(s.rows) {
+		return nil
+	}
+	it := &s.plan.Items[s.rows[s.list.cursor]]
+	words := it.Words
+	if e, ok := s.outcomes[it.Ref]; ok && e.Words != "" {
+		words = e.Words
+	}
+	w := &writer{theme: &s.theme, width: width}
+	w.raw(s.theme.dim.Render(strings.Repeat("─", width)))
+	w.hang("  ", 2, sentence(safe(words)), nil)
+	return padded(w.lines, min(len(w.lines), 4))
 }
 
 // sentenceWord begins with a capital.

@@ -294,7 +294,11 @@ func (s *tasks) shown() shown {
 	case s.now.done && !s.now.full:
 		parts = append(parts, fmt.Sprintf("%s of %s", count(min(n, s.list.cursor+1)), count(n)))
 	default:
-		parts = append(parts, fmt.Sprintf("%s of %s or more", count(s.list.cursor+1), count(n)))
+		of := count(n) + " or more"
+		if total, known := s.countOf(s.state); known && total > n && !s.now.keeps {
+			of = count(total)
+		}
+		parts = append(parts, count(s.list.cursor+1)+" of "+of)
 	}
 	if len(s.marks) > 0 {
 		parts = append(parts, "● "+count(len(s.marks))+" marked")

@@ -123,6 +123,9 @@ those show a plan, ask, and keep a journal.`,
 			if len(args) > 0 {
 				return unknownCommand(cmd, args[0])
 			}
+			if p.browses(cmd) {
+				return p.browse(cmd)
+			}
 			cmd.SetOut(p.out)
 			return cmd.Help()
 		},

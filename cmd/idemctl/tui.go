@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/idemctl/idemctl/config"
 	"github.com/idemctl/idemctl/tui"
 )
 
@@ -69,6 +71,24 @@ func (o *tuiOptions) run(ctx context.Context, cmd *cobra.Command) error {
 		return outcome(exitIncomplete) // a signal ended it: there is nothing to say
 	}
 	return err
+}
+
+// browses says whether the bare program is the browser: somebody looks, and there is
+// a configuration that says at what.
+func (p *program) browses(cmd *cobra.Command) bool {
+	if !p.inTerminal || !p.outTerminal {
+		return false
+	}
+	named, _ := cmd.Flags().GetString("config")
+	file, err := config.Load(p.env, config.Locate(p.env, named))
+	return err != nil || len(file.Contexts) > 0 // an error is for the browser to tell
+}
+
+// browse runs the browser with the flags that the bare program was given.
+func (p *program) browse(cmd *cobra.Command) error {
+	line := []string{"tui"}
+	cmd.Flags().Visit(func(f *pflag.Flag) { line = append(line, "--"+f.Name+"="+f.Value.String()) })
+	return outcome(execute(cmd.Context(), line, p.streams, p.env))
 }
 
 // pager is what long texts are shown with: as gh and psql choose theirs.
