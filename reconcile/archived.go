@@ -28,6 +28,17 @@ func (r *run) putOff(t inspect.Task) {
 
 // decide hands a judged archived task on.
 func (r *run) decide(b *Bound, s *suspect, now time.Time) {
+	a := s.archived(b, now)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	j := Judged{Task: s.task, Rule: b, Key: s.key, Verdict: s.verdict, Readings: a.Readings, Lock: s.lock, At: now}
+	if r.opt.Where.Passes(Subject{Judged: &j}) {
+		r.decided(a)
+	}
+}
+
+// archived is the suspect as a plan decides on it.
+func (s *suspect) archived(b *Bound, now time.Time) Archived {
 	a := Archived{
 		Task: s.task, Rule: b, Key: s.key, Verdict: s.verdict, Lock: s.lock, Now: now,
 		Twin: s.twin, Shared: s.shared, StaleAfter: longestBefore(s.task, b, now),
@@ -36,10 +47,18 @@ func (r *run) decide(b *Bound, s *suspect, now time.Time) {
 	if l := s.lock; l != nil && l.State == LockTaken && l.OwnerState.Live() {
 		a.Twin = true
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	j := Judged{Task: s.task, Rule: b, Key: s.key, Verdict: s.verdict, Readings: a.Readings, Lock: s.lock, At: now}
-	if r.opt.Where.Passes(Subject{Judged: &j}) {
-		r.decided(a)
+	return a
+}
+
+// stays says whether an archived task is held by requeue and by resolve, for a
+// reason that none of their flags lifts.
+func stays(a Archived) bool {
+	if action, _ := DecideResolve(a); action == ActionResolve {
+		return false
 	}
+	switch action, reason := DecideRequeue(a); {
+	case action == ActionRun, reason == HoldNoIndex, reason == HoldUnprotected:
+		return false
+	}
+	return true
 }

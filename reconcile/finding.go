@@ -92,6 +92,8 @@ type Finding struct {
 	longest time.Duration
 	// held says that a live worker names the task.
 	held bool
+	// stays says that neither requeue nor resolve moves the archived task.
+	stays bool
 }
 
 // Marked is a range of bytes of one task's payload. It is not redacted.

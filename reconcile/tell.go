@@ -10,6 +10,7 @@ import (
 // tell reports every code of a judged suspect.
 func (r *run) tell(b *Bound, s suspect, now time.Time) {
 	v := s.verdict
+	stays := len(v.Codes) > 0 && s.task.State == inspect.StateArchived && stays(s.archived(b, now))
 	for _, code := range v.Codes {
 		r.publish(b, Finding{
 			Code: code, Severity: v.Severity(code, s.task.State), Task: s.task,
@@ -18,6 +19,7 @@ func (r *run) tell(b *Bound, s suspect, now time.Time) {
 			SettlesAt: v.SettlesAt, Settle: v.Settle,
 			Lock: s.lock, Readings: readings(b, s.rows), Detail: r.detail(b, &s, code),
 			ConfirmedAt: now, longest: longestBefore(s.task, b, now), held: s.held,
+			stays: stays,
 		})
 	}
 }

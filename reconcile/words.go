@@ -148,6 +148,8 @@ func (f *Finding) Consequence() string {
 // Action is the one command that helps next; "" when there is none.
 func (f *Finding) Action() string {
 	switch f.Code {
+	case CodeLost, CodeRerunnable, CodeParked, CodeAppliedArchived, CodeLockBlocks, CodeIDBlocked, CodeRetryDuplicate:
+		return f.moveOrExplain()
 	case CodeUnprotected, CodeUnclassified, CodeEntryOnly, CodeExitOnly:
 		return "idemctl config view"
 	case CodeNoUniqueIndex, CodeClockSkew, CodeSchedulerDuplicate:
@@ -161,17 +163,6 @@ func (f *Finding) Action() string {
 			return ""
 		}
 		return "idemctl locks release --key " + ShellQuote(f.Lock.Key)
-	case CodeLost, CodeRerunnable, CodeParked:
-		return f.move("requeue")
-	case CodeAppliedArchived:
-		return f.move("resolve")
-	case CodeLockBlocks, CodeIDBlocked, CodeRetryDuplicate:
-		if f.Task.State == inspect.StateArchived && f.Status == StatusApplied {
-			return f.move("resolve")
-		}
-		if f.Task.State == inspect.StateArchived && f.Status == StatusNotApplied {
-			return f.move("requeue")
-		}
 	}
 	switch f.Code.Family() {
 	case "integrity":
@@ -193,6 +184,26 @@ func (f *Finding) explain() string {
 		words += "-- " // what follows is no flag
 	}
 	return words + ShellQuote(f.Task.Queue) + " " + ShellQuote(f.Task.ID)
+}
+
+// moveOrExplain is the command that moves an archived task, where one does.
+func (f *Finding) moveOrExplain() string {
+	if f.stays {
+		return f.explain()
+	}
+	switch f.Code {
+	case CodeLost, CodeRerunnable, CodeParked:
+		return f.move("requeue")
+	case CodeAppliedArchived:
+		return f.move("resolve")
+	}
+	switch {
+	case f.Task.State == inspect.StateArchived && f.Status == StatusApplied:
+		return f.move("resolve")
+	case f.Task.State == inspect.StateArchived && f.Status == StatusNotApplied:
+		return f.move("requeue")
+	}
+	return f.explain()
 }
 
 // move is the command that moves the finding's archived task; "" where there is

@@ -325,7 +325,8 @@ func (c *Changes) outcomes(done *Carried) error {
 	if done.Problem != nil {
 		p.text("It ended early: "+Visible(problemWords(done.Problem))+".", "")
 	}
-	p.text("journal: "+Visible(done.Journal)+", run "+done.Run, sgrDim)
+	p.text("run "+done.Run+", in the journal", sgrDim)
+	p.text(Visible(done.Journal), sgrDim)
 	p.afterwards(c.plan, counts, done)
 	return p.flush()
 }

@@ -215,14 +215,15 @@ func (p *page) afterwards(plan *reconcile.Plan, counts map[string]int, done *Car
 				words = append(words, count(g.tasks)+" "+g.reason)
 			}
 		}
-		p.text("held: "+strings.Join(words, ", "), sgrDim)
+		p.text("Held: "+strings.Join(words, ", ")+".", "")
 	}
 	switch {
 	case counts["done"] == 0:
 	case plan.Moves.Action == reconcile.ActionResolve:
-		p.text("undo: idemctl journal restore --all --run "+done.Run, sgrDim)
+		p.text("To undo it:", "")
+		p.command("", "idemctl journal restore --all --run "+done.Run)
 	default:
-		p.text("did they take effect?", sgrDim)
+		p.text("Did they take effect?", "")
 		p.command("", "idemctl journal verify "+done.Run)
 	}
 }
