@@ -1,16 +1,17 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
 	"golang.org/x/sys/unix"
 
 	"github.com/idemctl/idemctl/inspect"
@@ -112,8 +113,11 @@ func (s *seat) sees(texts ...string) *seat {
 func (s *seat) shown() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return ansi.Strip(s.text.String()[s.from:])
+	return escapes.ReplaceAllString(s.text.String()[s.from:], "")
 }
+
+// escapes are the sequences that the browser moves the cursor with.
+var escapes = regexp.MustCompile("\x1b\\[[0-9;?]*[a-zA-Z]|\x1b[=>]")
 
 // types types text, then looks at what comes after it.
 func (s *seat) types(text string) *seat {
@@ -131,7 +135,11 @@ func (s *seat) types(text string) *seat {
 func (s *seat) leaves(code int) {
 	s.t.Helper()
 	select {
-	case <-s.done:
+	case err := <-s.done:
+		var exit *exec.ExitError
+		if err != nil && !errors.As(err, &exit) {
+			s.t.Fatal(err)
+		}
 	case <-time.After(20 * time.Second):
 		s.t.Fatalf("it does not end:\n%s", s.shown())
 	}

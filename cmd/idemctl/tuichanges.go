@@ -131,7 +131,7 @@ func (c changer) commandOf(a tui.Ask) string {
 	words := []string{c.place.Command}
 	switch a.Verb {
 	case tui.VerbRestore:
-		words = append(words, "journal", "restore", "--run", reconcile.ShellQuote(a.Run))
+		words = append(words, "journal", "restore", "--all", "--run", reconcile.ShellQuote(a.Run))
 	default:
 		words = append(words, string(a.Verb))
 		for _, q := range queuesOfRefs(a.Refs) {
