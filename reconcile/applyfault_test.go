@@ -279,11 +279,11 @@ func TestApplyOverABrokenConnectionKnowsWhatItDid(t *testing.T) {
 	unknown := 0
 	for name, fault := range breaks {
 		t.Run(name, func(t *testing.T) {
-			broken, oneOf := 0, 2
+			broken, oneOf, last := 0, 3, tasks
 			if fault.Lasting {
-				oneOf = 8 // the client tries again for a while
+				oneOf, last = 12, tasks-1 // the client tries again for a while
 			}
-			for _, n := range faultsAt(requests, oneOf, tasks) {
+			for _, n := range faultsAt(requests, oneOf, last) {
 				fault.At = n
 				f, _, err := run(t, fmt.Sprintf("q%d", n), fault)
 				if err != nil {

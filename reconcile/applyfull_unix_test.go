@@ -56,7 +56,7 @@ func TestApplyOnAFullDiskStopsBeforeTheChange(t *testing.T) {
 		k.resumeAll()
 		return stat.Size()
 	}
-	const limits, least, slack = 24, 40, 100 // times in the journal are not all of one length
+	const limits, least, slack = 16, 40, 100 // times in the journal are not all of one length
 	part := (uint64(apply(0, 0)) - least - slack) / limits
 	for n := range limits {
 		apply(n+1, least+uint64(n)*part+rand.Uint64N(part))

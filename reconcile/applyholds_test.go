@@ -46,6 +46,7 @@ const (
 )
 
 func (s story) tell(t *testing.T) {
+	t.Parallel() // they wait for clocks and servers
 	sc := newScene(t, 0)
 	if s.given != nil {
 		s.given(sc)
@@ -295,9 +296,9 @@ func TestTasksThatNobodyWouldRunAreHeld(t *testing.T) {
 		},
 		{
 			name: "its deadline passed since the plan", given: func(sc *scene) {
-				sc.edit = func(m *inspecttest.Message) { m.Deadline = time.Now().Add(2 * time.Second).Unix() }
+				sc.edit = func(m *inspecttest.Message) { m.Deadline = time.Now().Add(4 * time.Second).Unix() }
 			},
-			since: func(*scene) { time.Sleep(2 * time.Second) }, refused: "to be held now: its deadline passed at ",
+			since: func(*scene) { time.Sleep(4 * time.Second) }, refused: "to be held now: its deadline passed at ",
 		},
 		{
 			name: "its queue was paused since the plan", given: func(sc *scene) { sc.served() },
