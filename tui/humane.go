@@ -12,9 +12,14 @@ import (
 // are known are looked for: those in an error text stay as they are.
 func humane(words string, now time.Time, times ...time.Time) string {
 	for _, t := range times {
-		if !t.IsZero() {
-			words = strings.ReplaceAll(words, t.UTC().Format(time.RFC3339), ago(t, now))
+		if t.IsZero() {
+			continue
 		}
+		is := t.UTC().Format(time.RFC3339)
+		if t.After(now) { // "at" and "in" do not go together
+			words = strings.NewReplacer("until "+is, "for another "+span(t.Sub(now)), "after "+is, ago(t, now)).Replace(words)
+		}
+		words = strings.NewReplacer("at "+is, ago(t, now), is, ago(t, now)).Replace(words)
 	}
 	return words
 }

@@ -192,6 +192,23 @@ func TestExpressionWithAMistakeIsNotTakenForWords(t *testing.T) {
 	}
 }
 
+func TestTimesInWordsReadAsPeopleCount(t *testing.T) {
+	soon, before, other := noon.Add(5*time.Hour), noon.Add(-3*time.Minute), noon.Add(time.Hour)
+	stamp := func(t time.Time) string { return t.Format(time.RFC3339) }
+	for words, want := range map[string]string{
+		"it becomes pending at " + stamp(soon):          "it becomes pending in 5h",
+		"it can be judged after " + stamp(soon):         "it can be judged in 5h",
+		"it is refused until " + stamp(soon) + ", then": "it is refused for another 5h, then",
+		"its lease ended " + stamp(before):              "its lease ended 3m ago",
+		"it was done at " + stamp(before):               "it was done 3m ago",
+		"an error text says " + stamp(other):            "an error text says " + stamp(other),
+	} {
+		if got := humane(words, noon, soon, before, time.Time{}); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 func TestSparkShowsEveryCountHoweverSmall(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		counts := rapid.SliceOfN(rapid.IntRange(0, 1_000_000), 1, 90).Draw(r, "counts")
