@@ -64,7 +64,7 @@ test: servers ## run the tests; as root it first installs redis-server and Postg
 
 # What `make test` does in full is done in small under the race detector, which
 # makes everything several times slower.
-SMALL ?= IDEMCTL_LIVE_TASKS=5000 IDEMCTL_BUSY_SECONDS=3 IDEMCTL_RACE_ROUNDS=500
+SMALL ?= IDEMCTL_LIVE_TASKS=5000 IDEMCTL_BUSY_SECONDS=3 IDEMCTL_RACE_ROUNDS=500 IDEMCTL_KILL_ROUNDS=15
 
 .PHONY: race
 race: servers ## run the tests under the race detector (needs a C compiler)
