@@ -87,7 +87,7 @@ func (e *execution) canary(ctx context.Context, steps []Step) error {
 	}
 	canaries := e.moves.out.open
 	unmade := len(steps) - len(canaries)
-	e.opt.Waits(fmt.Sprintf("waiting for %s", plural(len(canaries), "canary")))
+	e.opt.Waits(fmt.Sprintf("waiting for %s", plural(len(canaries), "canary task")))
 	defer e.opt.Waits("")
 	began := time.Now()
 	for {
