@@ -65,18 +65,24 @@ type incident struct {
 
 func TestOperatorsBesideWorkersAndProducersRunLostWorkOnce(t *testing.T) {
 	for n := range incidents(t) {
-		w := newWorkshop(t)
-		w.db.Exec(`CREATE TABLE effects (key text PRIMARY KEY, at timestamptz NOT NULL DEFAULT clock_timestamp())`)
-		w.db.Exec(`INSERT INTO effects VALUES ('long-ago', now() - interval '300 days')`)
-		w.db.Exec(`CREATE TABLE attempts (id text NOT NULL, key text NOT NULL)`)
-		pool, err := pgxpool.New(t.Context(), w.db.DSN+poolSize(w.db.DSN, 24))
-		w.must(err)
-		in := &incident{workshop: w, pool: pool, expected: map[string]int{}, tries: map[string]int{}, stays: map[string]bool{}, refused: map[string]int{}}
-		in.happens(t)
-		pool.Close()
+		t.Run(fmt.Sprint("incident ", n), func(t *testing.T) { newIncident(t).happens(t) })
 		if t.Failed() {
-			t.Fatal("incident", n)
+			return
 		}
+	}
+}
+
+func newIncident(t *testing.T) *incident {
+	t.Helper()
+	w := newWorkshop(t)
+	w.db.Exec(`CREATE TABLE effects (key text PRIMARY KEY, at timestamptz NOT NULL DEFAULT clock_timestamp())`)
+	w.db.Exec(`INSERT INTO effects VALUES ('long-ago', now() - interval '300 days')`)
+	w.db.Exec(`CREATE TABLE attempts (id text NOT NULL, key text NOT NULL)`)
+	pool, err := pgxpool.New(t.Context(), w.db.DSN+poolSize(w.db.DSN, 24))
+	w.must(err)
+	t.Cleanup(pool.Close)
+	return &incident{
+		workshop: w, pool: pool, expected: map[string]int{}, tries: map[string]int{}, stays: map[string]bool{}, refused: map[string]int{},
 	}
 }
 
@@ -168,6 +174,7 @@ func (in *incident) handle(ctx context.Context, task *asynq.Task) error {
 	id, key := task.ResultWriter().TaskID(), keyOf(task.Payload())
 	whatever := context.WithoutCancel(ctx) // a handler that ignores its context
 	if _, err := in.pool.Exec(whatever, `INSERT INTO attempts VALUES ($1, $2)`, id, key); err != nil {
+		in.t.Errorf("an attempt of %s could not be logged: %v", id, err)
 		return err
 	}
 	time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond)
