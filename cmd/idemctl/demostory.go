@@ -21,16 +21,19 @@ type chapter struct {
 var requeueStory = []chapter{
 	{
 		"The bugs are found, and the fix is deployed. First, one lost task alone.",
-		[]string{"requeue", "--code", "effect/lost", "--max", "1", "--yes"}, false,
+		[]string{"requeue", "--code", "effect/lost", "--max", "1", "--yes"},
+		false,
 	},
 	{
 		"It went well. Now the others, two of them as canaries.",
-		[]string{"requeue", "--queue", "payments", "--queue", "default", "--canary", "2", "--yes"}, true,
+		[]string{"requeue", "--queue", "payments", "--queue", "default", "--canary", "2", "--yes"},
+		true,
 	},
 	{"Did they take effect, and only once?", []string{"journal", "verify", "last"}, true},
 	{
 		"What is done still blocks its IDs and locks. It can go.",
-		[]string{"resolve", "--code", "effect/applied-archived", "--yes"}, false,
+		[]string{"resolve", "--code", "effect/applied-archived", "--yes"},
+		false,
 	},
 	{"That was a mistake? Nothing is lost.", []string{"journal", "restore", "--run", "last", "--all", "--yes"}, false},
 	{"What happened, and who did it.", []string{"journal", "list"}, false},
