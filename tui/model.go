@@ -262,6 +262,7 @@ func (m *Model) tookAudit(r reply) {
 
 // tookText hands a text to the pager, or shows it.
 func (m *Model) tookText(r reply) tea.Cmd {
+	m.flash = ""
 	if r.err != nil {
 		m.say(safe(r.err.Error()))
 		return nil

@@ -25,6 +25,9 @@ type ttl struct {
 	table table
 }
 
+// mostTypes bounds what is computed at once: type names come from anywhere.
+const mostTypes = 1000
+
 // ttlKind is one type in one queue.
 type ttlKind struct {
 	observed.Kind
@@ -97,7 +100,7 @@ func (s *ttl) arrange() {
 	s.made = s.audit
 	s.kinds = s.kinds[:0]
 	for _, f := range s.audit.Kinds {
-		if f.Tasks > 0 && s.where.found(f.Type, f.Queue) {
+		if f.Tasks > 0 && len(s.kinds) < mostTypes && s.where.found(f.Type, f.Queue) {
 			s.kinds = append(s.kinds, s.kindOf(f))
 		}
 	}
