@@ -49,24 +49,27 @@ func RewriteAttempts(msg []byte, attempts int) (rewritten []byte, before, after 
 		return nil, Retries{}, Retries{}, fmt.Errorf("%d attempts: want 1 to %d", attempts, MaxAttempts)
 	}
 	before = Retries{Retried: t.Retried, MaxRetry: t.MaxRetry}
-	after = before.Give(attempts)
+	after = t.GiveAttempts(attempts)
 	if after == before {
 		return msg, before, after, nil
 	}
 	return rewriteRetries(msg, after), before, after, nil
 }
 
-// Give is the numbers that give so many attempts, one or more (see
-// RewriteAttempts). A message may claim any numbers: a negative count is taken
+// GiveAttempts is the numbers that give the task so many attempts, one or more
+// (see RewriteAttempts). A message may claim any numbers: a negative count is taken
 // for none.
-func (r Retries) Give(attempts int) Retries {
+func (t *Task) GiveAttempts(attempts int) Retries {
+	r := Retries{Retried: t.Retried, MaxRetry: t.MaxRetry}
 	switch {
 	case attempts == 1 && r.Attempts() == 1:
 		return r
 	case attempts == 1:
 		r.Retried = max(r.Retried, 0)
+	case r.Retried > 0 || !t.LastFailedAt.IsZero() || t.LastErr != "":
+		r.Retried = 1 // it has failed, be it without a count (asynq.SkipRetry)
 	default:
-		r.Retried = min(max(r.Retried, 0), 1)
+		r.Retried = 0
 	}
 	return Retries{Retried: r.Retried, MaxRetry: r.Retried + attempts - 1}
 }

@@ -103,6 +103,8 @@ type execution struct {
 	moves *mover // nil where no archived task is moved
 	pace  pacer
 	items int // begun so far
+	// onCanaries says that those are run, whose failures are waited for anyway.
+	onCanaries bool
 }
 
 func (e *execution) prepare(ctx context.Context) error {
@@ -113,6 +115,7 @@ func (e *execution) prepare(ctx context.Context) error {
 		return nil // no step asks a ledger
 	}
 	e.moves = newMover(e.Auditor, e.plan)
+	e.moves.watches = e.opt.Canary > 0 || e.opt.StopAfterFailures > 0
 	return e.moves.look(ctx)
 }
 
@@ -126,13 +129,18 @@ func (e *execution) all(ctx context.Context) error {
 	}
 	e.pace.begin()
 	if n := min(e.opt.Canary, len(steps)); n > 0 {
+		e.onCanaries = true
 		if err := e.canary(ctx, steps[:n]); err != nil {
 			return err
 		}
+		e.onCanaries = false
 		steps = steps[n:]
 		e.pace.begin()
 	}
-	return e.paced(ctx, steps)
+	if err := e.paced(ctx, steps); err != nil {
+		return err
+	}
+	return e.lastLook(ctx)
 }
 
 // paced makes steps as fast as they may be made.
@@ -146,8 +154,10 @@ func (e *execution) paced(ctx context.Context, steps []Step) error {
 			return err
 		}
 		steps = steps[n:]
-		if err := e.failures(ctx); err != nil {
-			return err
+		if !e.onCanaries {
+			if err := e.failures(ctx); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -83,6 +83,7 @@ func DecideRequeue(a Archived) (Action, HoldReason) {
 	if hold := doubt(a); hold != HoldNone {
 		return ActionHold, hold
 	}
+	mute := a.Verdict.Reason == ReasonNoSource && a.Accepted
 	switch a.Verdict.Status {
 	case StatusApplied:
 		if stale(a) {
@@ -91,9 +92,13 @@ func DecideRequeue(a Archived) (Action, HoldReason) {
 		return ActionHold, HoldApplied
 	case StatusNatural, StatusNotApplied:
 	default:
-		return ActionHold, HoldUnknown
+		if !mute {
+			return ActionHold, HoldUnknown
+		}
 	}
 	switch {
+	case mute && a.Now.Sub(lastSign(a.Task)) < sum(a.Verdict.Settle, time.Second):
+		return ActionHold, HoldUnsettled // no row will say so, but an attempt may still be at it
 	case a.Verdict.Has(CodeParked) && a.Now.Sub(lastSign(a.Task)) < sum(a.Verdict.Settle, time.Second):
 		// It may have been tried before, without a trace: a shutdown puts a task
 		// back into pending while its handler goes on (asynq rdb.go: Requeue).

@@ -50,6 +50,7 @@ type intentEvidence struct {
 	State       string     `json:"state,omitempty"`
 	Fingerprint string     `json:"fingerprint,omitempty"`
 	Forced      bool       `json:"forced,omitempty"`
+	Overrides   HoldReason `json:"overrides,omitempty"` // why it would be held
 	// Evidence is the digest that a move rests on.
 	Evidence string `json:"evidence,omitempty"`
 	// Attempts, RelockSeconds, Accepted and Idle say how a task is to run again.
@@ -62,9 +63,15 @@ type intentEvidence struct {
 
 // attemptsChange is what a task's counters were, and what they are made.
 type attemptsChange struct {
-	Given  int             `json:"given"`
-	Before inspect.Retries `json:"before"`
-	After  inspect.Retries `json:"after"`
+	Given  int         `json:"given"`
+	Before retriesJSON `json:"before"`
+	After  retriesJSON `json:"after"`
+}
+
+// retriesJSON are inspect.Retries.
+type retriesJSON struct {
+	Retried  int `json:"retried"`
+	MaxRetry int `json:"max_retry"`
 }
 
 // evidenceJSON is why a step is right, as data.
@@ -73,6 +80,9 @@ func evidenceJSON(s *Step) json.RawMessage {
 	e := intentEvidence{
 		Code: f.Code, ConfirmedAt: f.ConfirmedAt.UTC(), Reason: f.Reason, Key: f.Key, Forced: s.Forced,
 		Evidence: s.Evidence, Attempts: s.attempts, RelockSeconds: s.requeue.Relock.Seconds(), Accepted: s.accepted, Idle: s.idle,
+	}
+	if s.Forced {
+		e.Overrides = s.Reason
 	}
 	if f.OfEffect() {
 		e.Status = f.Status.String()

@@ -31,6 +31,8 @@ type mover struct {
 	took   time.Duration
 	judged map[inspect.Ref]Archived
 	out    *outlook
+	// watches says that what is moved is kept in out until it ends.
+	watches bool
 }
 
 func newMover(a *Auditor, plan *Plan) *mover {
@@ -155,11 +157,13 @@ func (m *mover) compare(it *Applied) {
 	}
 	a.Accepted = slices.Contains(m.moves.Unprotected, a.Task.Type)
 	m.judged[a.Task.Ref] = a
-	if action, reason := m.moves.decide(a); !it.Step.Forced && action == ActionHold {
+	// The evidence of this moment is what the journal keeps.
+	it.Step.Finding.ConfirmedAt = a.Now
+	if action, reason := m.moves.decide(a); action == ActionHold && !it.Step.overrides(reason) {
 		refuse(it, "to be held now: "+a.hold(reason))
 		return
 	}
-	if reason := m.idle(it.Step.Ref().Queue); it.Step.Change == journal.ChangeRequeue && reason != HoldNone && !it.Step.Forced {
+	if reason := m.idle(it.Step.Ref().Queue); it.Step.Change == journal.ChangeRequeue && reason != HoldNone && !it.Step.overrides(reason) {
 		refuse(it, "to be held now: "+reason.Words())
 		return
 	}
@@ -167,6 +171,10 @@ func (m *mover) compare(it *Applied) {
 		refuse(it, it.Step.differs(&a))
 	}
 }
+
+// overrides says whether the operator's reason lets the task through although it
+// would be held for this one. It speaks of the hold that was shown, and no other.
+func (s *Step) overrides(reason HoldReason) bool { return s.Forced && s.Reason == reason }
 
 // idle says why nothing takes tasks of a queue that was not accepted as it is.
 func (m *mover) idle(queue string) HoldReason {
@@ -234,7 +242,7 @@ func (m *mover) arm(it *Applied, raw inspect.Raw) {
 			return
 		}
 		it.Step.requeue.Message = msg
-		it.Step.attempts = &attemptsChange{Given: n, Before: before, After: after}
+		it.Step.attempts = &attemptsChange{Given: n, Before: retriesJSON(before), After: retriesJSON(after)}
 	}
 }
 

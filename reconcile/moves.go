@@ -3,6 +3,7 @@ package reconcile
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -143,6 +144,9 @@ func newCandidate(a Archived, m Moves) candidate {
 	c := candidate{Archived: a, locks: contentLocks(a.Task)}
 	c.Accepted = slices.Contains(m.Unprotected, a.Task.Type)
 	c.action, c.reason = m.decide(c.Archived)
+	if m.Action == ActionResolve && (c.reason == HoldUnprotected || c.reason == HoldNoIndex) {
+		c.words = "its rule names no table that says whether its work is done"
+	}
 	c.Task.Payload = nil // its locks and its key are all that is needed of it
 	return c
 }
@@ -247,7 +251,7 @@ func attemptsOf(t inspect.Task, attempts int) (retried, maxRetry int) {
 	if attempts == 0 {
 		return t.Retried, t.MaxRetry
 	}
-	after := inspect.Retries{Retried: t.Retried, MaxRetry: t.MaxRetry}.Give(attempts)
+	after := t.GiveAttempts(attempts)
 	return after.Retried, after.MaxRetry
 }
 
@@ -344,6 +348,9 @@ func (a *Auditor) noteQueues(ctx context.Context, found []candidate, m *Moves) e
 	}
 	for name := range names {
 		q, err := a.queue.Queue(ctx, name)
+		if errors.Is(err, inspect.ErrQueueNotFound) {
+			continue // it was removed meanwhile
+		}
 		if err != nil {
 			return err
 		}

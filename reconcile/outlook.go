@@ -53,19 +53,14 @@ type outlook struct {
 	*mover
 	open   []Moved // run by this run, with no end yet
 	failed int
-	looked time.Time
 }
 
-const (
-	// lookEvery is how often tasks that run again are looked at.
-	lookEvery = time.Second
-	// lookSize is how many are looked at together, those that were moved first.
-	lookSize = 200
-)
+// lookEvery is how often tasks that run again are looked at.
+const lookEvery = time.Second
 
 // ran notes an item that was moved. A nil mover minds none.
 func (m *mover) ran(it *Applied) {
-	if m == nil || it.Outcome != journal.OutcomeDone || it.Step.Change != journal.ChangeRequeue {
+	if m == nil || !m.watches || it.Outcome != journal.OutcomeDone || it.Step.Change != journal.ChangeRequeue {
 		return
 	}
 	a, ok := m.judged[it.Step.Ref()]
@@ -99,7 +94,7 @@ func (e *execution) canary(ctx context.Context, steps []Step) error {
 		late := time.Since(began) >= e.opt.CanaryWait
 		switch {
 		case done == len(canaries) && unmade == 0:
-			e.moves.out.open = nil
+			e.moves.out.open, e.moves.watches = nil, e.opt.StopAfterFailures > 0
 			return nil
 		case done == len(canaries), late, hopeless(watched):
 			return &CanaryError{Watched: watched, Unmade: unmade, Waited: time.Since(began)}
@@ -131,15 +126,67 @@ func hopeless(watched []Watched) bool {
 	return false
 }
 
-// failures looks at tasks that were moved, now and then, and ends the run when
-// too many of them have failed again.
+// inFlight is how many tasks may be on their way while failures are counted: a
+// run that is to stop after a few must not have moved thousands by then.
+func (o Application) inFlight() int { return max(o.StopAfterFailures, leastInFlight) }
+
+const leastInFlight = 20
+
+// guardsFailures says whether the run has to see what becomes of its tasks.
+func (e *execution) guardsFailures() bool {
+	return e.moves != nil && e.opt.StopAfterFailures > 0 && e.plan.Moves.Action == ActionRun
+}
+
+// failures looks at the tasks that were moved, and ends the run when too many of
+// them have failed again. While too many are on their way it waits.
 func (e *execution) failures(ctx context.Context) error {
-	if e.moves == nil || e.opt.StopAfterFailures == 0 || e.items <= e.opt.Canary || time.Since(e.moves.out.looked) < lookEvery {
+	if !e.guardsFailures() {
 		return nil
 	}
+	var since time.Time // when it began to wait
+	for {
+		if err := e.countFailures(ctx); err != nil {
+			return err
+		}
+		open := len(e.moves.out.open)
+		switch {
+		case open < e.opt.inFlight():
+			return nil
+		case since.IsZero():
+			since = time.Now()
+			e.opt.Waits(fmt.Sprintf("waiting for %s to end, since failures are counted", plural(open, "task")))
+			defer e.opt.Waits("")
+		case time.Since(since) > e.opt.CanaryWait:
+			return &StoppedError{fmt.Sprintf("%s are on their way, and none ended for %s", plural(open, "task"), Span(e.opt.CanaryWait))}
+		}
+		if err := sleepUntil(ctx, time.Now().Add(lookEvery/20)); err != nil {
+			return err
+		}
+	}
+}
+
+// lastLook waits for the end of what was moved last, for a short time: failures
+// that come later are for verify to find.
+func (e *execution) lastLook(ctx context.Context) error {
+	if !e.guardsFailures() {
+		return nil
+	}
+	for end := time.Now().Add(lastLookFor); len(e.moves.out.open) > 0 && time.Now().Before(end); {
+		if err := sleepUntil(ctx, time.Now().Add(lookEvery/10)); err != nil {
+			return err
+		}
+		if err := e.countFailures(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const lastLookFor = 5 * time.Second
+
+func (e *execution) countFailures(ctx context.Context) error {
 	o := e.moves.out
-	o.looked = time.Now()
-	refs := make([]inspect.Ref, min(lookSize, len(o.open)))
+	refs := make([]inspect.Ref, len(o.open))
 	for i := range refs {
 		refs[i] = o.open[i].Task.Ref
 	}
@@ -158,7 +205,7 @@ func (e *execution) failures(ctx context.Context) error {
 			e.opt.Watched(w)
 		}
 	}
-	o.open = append(open, o.open[len(refs):]...)
+	o.open = open
 	if o.failed >= e.opt.StopAfterFailures {
 		return &StoppedError{fmt.Sprintf("%s of those that were run failed again", plural(o.failed, "task"))}
 	}

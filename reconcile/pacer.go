@@ -44,6 +44,9 @@ func chunkSize(rate float64) int {
 // room is how many of the steps may be made now; it waits until there is one.
 func (e *execution) room(ctx context.Context, steps []Step) (int, error) {
 	n := min(chunkSize(e.opt.Rate), len(steps))
+	if e.guardsFailures() && !e.onCanaries {
+		n = min(n, e.opt.inFlight()-len(e.moves.out.open))
+	}
 	if e.moves != nil && e.opt.MaxPending > 0 && e.plan.Moves.Action == ActionRun {
 		var err error
 		if n, err = e.belowPending(ctx, steps[:n]); err != nil {

@@ -261,7 +261,7 @@ func force(steps []Step, ids []string, reason string) {
 	for i := range steps {
 		s := &steps[i]
 		if s.Hold != "" && s.Change != "" && !s.never && (s.expect != nil || s.Evidence != "" || s.restore != nil) {
-			s.Hold, s.Reason, s.Forced, s.depends = "", HoldNone, true, false
+			s.Overrides, s.Hold, s.Forced, s.depends = s.Hold, "", true, false
 		}
 	}
 }

@@ -125,6 +125,9 @@ func (p Plan) only(tasks []kept) Plan {
 		}
 		if s.Forced {
 			s.because = tasks[at].rec.Reason
+			if was := tasks[at].evidence.Overrides; was != "" && was != s.Reason {
+				s.Forced, s.Hold = false, s.Overrides // it was let through for another reason
+			}
 		}
 		p.Steps = append(p.Steps, s)
 	}

@@ -24,7 +24,7 @@ type Step struct {
 	// Target is the lock's key or the group's name, where that is changed.
 	Target string
 	// Hold says why the step is not to be applied; "" is to be applied. Reason is
-	// its code, where an archived task is held.
+	// its code, where an archived task is held, or would be.
 	Hold   string
 	Reason HoldReason
 	// Evidence is a digest of what the move of an archived task rests on (see
@@ -33,8 +33,10 @@ type Step struct {
 	// Relock is how long a task that runs again is to hold its lock; 0: the lock
 	// is left as it is.
 	Relock time.Duration
-	// Forced says that the operator named the task and gave a reason.
-	Forced bool
+	// Forced says that the operator named the task and gave a reason. Reason and
+	// Overrides are then why it would be held, and only that is overridden.
+	Forced    bool
+	Overrides string
 	// because is that reason, where it is not the run's.
 	because string
 	// Score is what a task that is put back is given.

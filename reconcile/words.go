@@ -234,7 +234,9 @@ func (f *Finding) at() string {
 	s := " (" + stamp(f.AppliedAt)
 	switch f.Attribution {
 	case AttributionLast:
-		s += ", by the last attempt"
+		if s += ", by the last attempt"; ExplicitID(f.Key) && f.Key == f.Task.ID {
+			s += " or an earlier run under this ID"
+		}
 	case AttributionEarlier:
 		s += ", by an earlier attempt"
 	case AttributionAfter:

@@ -83,9 +83,13 @@ func itemOf(s *reconcile.Step, action reconcile.Action) Item {
 	it.TaskID, it.TaskIDHex = spell(f.Task.ID)
 	it.Type, it.TypeHex = spell(f.Task.Type)
 	it.Key, it.KeyHex = spell(f.Key)
-	if s.Hold != "" {
+	switch {
+	case s.Hold != "":
 		it.Action, it.Reason = string(reconcile.ActionHold), string(s.Reason)
 		it.Words, _ = spell(s.Hold)
+	case s.Forced:
+		it.Reason = string(s.Reason)
+		it.Words, _ = spell(s.Overrides)
 	}
 	return it
 }
@@ -148,6 +152,8 @@ func (it *Item) step(m *reconcile.Moves) (reconcile.Step, error) {
 	switch {
 	case it.Action == string(reconcile.ActionHold):
 		s.Hold, s.Reason = it.Words, reconcile.HoldReason(it.Reason)
+	case it.Action == string(m.Action) && it.Forced:
+		s.Overrides, s.Reason = it.Words, reconcile.HoldReason(it.Reason)
 	case it.Action != string(m.Action):
 		errs[4] = fmt.Errorf("action %q in a plan that can only %s or hold", it.Action, m.Action)
 	}

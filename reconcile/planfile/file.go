@@ -75,7 +75,7 @@ type Counts struct {
 type Item struct {
 	Action        string     `json:"action"` // run, resolve or hold
 	Reason        string     `json:"reason,omitempty"`
-	Words         string     `json:"words,omitempty"` // why it is held
+	Words         string     `json:"words,omitempty"` // why it is held, or would be if it were not forced
 	Queue         string     `json:"queue"`
 	QueueHex      string     `json:"queue_hex,omitempty"`
 	TaskID        string     `json:"task_id"`

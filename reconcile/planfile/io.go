@@ -97,6 +97,9 @@ func Read(path string) (*File, error) {
 }
 
 func read(path string) (*File, error) {
+	if stat, err := os.Stat(path); err == nil && !stat.Mode().IsRegular() {
+		return nil, errors.New("it is no regular file")
+	}
 	in, err := os.Open(path)
 	if err != nil {
 		return nil, err
