@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -46,6 +47,9 @@ func (o *applyOptions) run(ctx context.Context, cmd *cobra.Command, path string)
 	if err != nil {
 		return err
 	}
+	if strings.Contains(path, "://") {
+		return usagef("expected a plan file, not an address") // which may hold a password
+	}
 	file, err := planfile.Read(path)
 	if err != nil {
 		return err
@@ -71,6 +75,10 @@ func (o *applyOptions) run(ctx context.Context, cmd *cobra.Command, path string)
 		return err
 	}
 	if err := file.Fits(path, now, identity, plannedLedgers(l)); err != nil {
+		return err
+	}
+	// What the file says was true when it was made.
+	if plan, err = l.auditor.Review(ctx, plan); err != nil {
 		return err
 	}
 	o.change.reason = file.Options.ForceReason

@@ -66,22 +66,22 @@ func (c *changeFlags) carryOut(ctx context.Context, p *program, l *look, plan *r
 }
 
 // agree asks. A protected context wants its name, which --yes does not give.
-func (c *changeFlags) agree(p *program, s *session, question string) (bool, error) {
-	return c.agreeTo(p, s, question, 0)
+func (c *changeFlags) agree(ctx context.Context, p *program, s *session, question string) (bool, error) {
+	return c.agreeTo(ctx, p, s, question, 0)
 }
 
 // agreeTo is agree, but where count is not 0 that number has to be typed instead
 // of yes.
-func (c *changeFlags) agreeTo(p *program, s *session, question string, count int) (bool, error) {
-	context := s.settings.Context
-	name := context.Name.Value
+func (c *changeFlags) agreeTo(ctx context.Context, p *program, s *session, question string, count int) (bool, error) {
+	here := s.settings.Context
+	name := here.Name.Value
 	switch {
-	case context.Protected.Value && !p.inTerminal:
+	case here.Protected.Value && !p.inTerminal:
 		return false, &usageError{
-			err:  fmt.Errorf("context %q is protected (%s): its name has to be typed at a terminal", name, context.Protected.Source),
+			err:  fmt.Errorf("context %q is protected (%s): its name has to be typed at a terminal", name, here.Protected.Source),
 			hint: "--dry-run shows the plan",
 		}
-	case context.Protected.Value:
+	case here.Protected.Value:
 		question += " Type the context's name (" + name + ") to go on:"
 	case c.yes:
 		return true, nil
@@ -94,16 +94,31 @@ func (c *changeFlags) agreeTo(p *program, s *session, question string, count int
 		question += " [y/N]"
 	}
 	fmt.Fprintf(p.err, "%s ", render.Visible(question))
-	line, err := bufio.NewReader(p.in).ReadString('\n')
-	if err != nil && line == "" {
-		return false, nil
+	typed, err := p.answer(ctx)
+	if err != nil || typed == "" {
+		return false, err
 	}
-	typed := strings.TrimSpace(line)
-	if context.Protected.Value {
+	if here.Protected.Value {
 		return typed == name, nil
 	}
 	if count != 0 {
 		return strings.ReplaceAll(typed, ",", "") == strconv.Itoa(count), nil
 	}
 	return strings.EqualFold(typed, "y") || strings.EqualFold(typed, "yes"), nil
+}
+
+// answer is the line that is typed; "" for none. An interrupt ends the waiting.
+func (p *program) answer(ctx context.Context) (string, error) {
+	typed := make(chan string, 1)
+	go func() {
+		line, _ := bufio.NewReader(p.in).ReadString('\n')
+		typed <- strings.TrimSpace(line)
+	}()
+	select {
+	case line := <-typed:
+		return line, nil
+	case <-ctx.Done():
+		fmt.Fprintln(p.err)
+		return "", ctx.Err()
+	}
 }

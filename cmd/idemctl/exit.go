@@ -43,6 +43,12 @@ type writeError struct{ err error }
 func (e *writeError) Error() string { return fmt.Sprintf("writing results: %v", e.err) }
 func (e *writeError) Unwrap() error { return e.err }
 
+// brokenOff is what ended changes early: what was done by then was printed.
+type brokenOff struct{ err error }
+
+func (e *brokenOff) Error() string { return e.err.Error() }
+func (e *brokenOff) Unwrap() error { return e.err }
+
 // outcome ends a command with an exit code and no message of its own: what there
 // is to say was printed.
 type outcome int
@@ -63,11 +69,12 @@ func exitCode(err error) int {
 		ledger  *reconcile.LedgerError
 		write   *writeError
 		plan    *planfile.Error
+		broken  *brokenOff
 	)
 	switch {
 	case err == nil:
 		return exitDone
-	case errors.As(err, &write):
+	case errors.As(err, &write), errors.As(err, &broken):
 		return exitIncomplete
 	case errors.As(err, &end):
 		return int(end)
@@ -171,6 +178,9 @@ func queueHint(e *reconcile.QueueError) string {
 		return "Redis knows no queue at all: is this the right server and database (--uri, --db)?"
 	}
 	near := nearest(e.Pattern, e.Known, 3)
+	for i := range near {
+		near[i] = render.Visible(near[i]) // a line end in it would begin another hint
+	}
 	return "known queues: " + strings.Join(near, ", ") + rest(len(e.Known)-len(near))
 }
 

@@ -215,7 +215,7 @@ func (s *resumption) show(ctx context.Context) error {
 	}
 	agreed := false
 	if question := s.question(); question != "" && !s.change.dryRun {
-		if agreed, err = s.change.agree(s.program, s.look.session, question); err != nil {
+		if agreed, err = s.change.agree(ctx, s.program, s.look.session, question); err != nil {
 			return err
 		}
 	}

@@ -103,7 +103,7 @@ func (o *ledgerInitOptions) make(ctx context.Context, set *config.Settings, ledg
 		}
 	}
 	name, dsn := ledger.Name.Value, ledger.DSN.Value.Reveal()
-	agreed, err := o.change.agree(o.program, &session{settings: set}, fmt.Sprintf("make table %s in ledger %s?", table, name))
+	agreed, err := o.change.agree(ctx, o.program, &session{settings: set}, fmt.Sprintf("make table %s in ledger %s?", table, name))
 	if err != nil || !agreed {
 		return err
 	}

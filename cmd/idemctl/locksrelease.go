@@ -56,7 +56,7 @@ or failed; 2 usage; 3 a source cannot be read.`,
 func changeOutput(cmd *cobra.Command, o *outputFlags) {
 	f := cmd.Flags()
 	f.StringVarP(&o.format, "output", "o", "table", "`FORMAT`: table, json or ndjson")
-	f.IntVar(&o.limit, "limit", 0, "most steps to show (0: 200; -1: all)")
+	f.IntVar(&o.limit, "limit", 0, "most steps to show (0: as many as fit a screen, in a pipe all; -1: all)")
 }
 
 func (o *releaseOptions) run(ctx context.Context, cmd *cobra.Command) error {

@@ -22,6 +22,7 @@ type moveFlags struct {
 	count      int
 	planOut    string
 	planExpiry time.Duration
+	expirySet  bool
 	order      string
 	max        int
 	force      string
@@ -100,6 +101,8 @@ func (m *moveFlags) check() error {
 		return usagef("--force-reason goes with one task, named by --id")
 	case m.force != "" && len(m.scope.queues) != 1:
 		return usagef("--force-reason goes with one task: name its --queue, too")
+	case m.planOut == "" && m.expirySet:
+		return usagef("--plan-expiry goes with --plan-out")
 	case m.planExpiry <= 0:
 		return usagef("--plan-expiry %v: expected a time above zero", m.planExpiry)
 	case m.planOut != "" && m.change.yes:

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/idemctl/idemctl/cmd/idemctl/internal/render"
@@ -40,7 +41,8 @@ func (m *moving) carryOut(ctx context.Context) error {
 	if err := out.Plan(); err != nil {
 		return fmt.Errorf("writing results: %w", err)
 	}
-	agreed, err := m.agreed()
+	m.openRuns()
+	agreed, err := m.agreed(ctx)
 	if err != nil {
 		return err
 	}
@@ -59,7 +61,8 @@ func (m *moving) carryOut(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	done := render.Carried{Journal: m.look.settings.Context.Journal.File.Value, Run: run.ID, Problem: problem}
+	place := m.look.settings.Context.Journal
+	done := render.Carried{Journal: place.File.Value, Run: run.ID, Redacted: place.Redact.Value, Problem: problem}
 	if err := out.Close(&done); err != nil {
 		return fmt.Errorf("writing results: %w", err)
 	}
@@ -67,7 +70,7 @@ func (m *moving) carryOut(ctx context.Context) error {
 }
 
 // agreed says whether the plan is to be carried out.
-func (m *moving) agreed() (bool, error) {
+func (m *moving) agreed(ctx context.Context) (bool, error) {
 	run := m.plan.Runnable()
 	if run == 0 || m.change.dryRun {
 		return false, nil
@@ -78,7 +81,33 @@ func (m *moving) agreed() (bool, error) {
 			return false, m.miscounted(run)
 		}
 	}
-	return m.change.agreeTo(m.program, m.look.session, fmt.Sprintf("%s %d, hold %d?", m.verb, run, len(m.plan.Steps)-run), count)
+	question := fmt.Sprintf("%s %d", m.verb, run)
+	if n := min(m.how.Canary, run); n > 0 {
+		question += fmt.Sprintf(" (%d first, as canaries)", n)
+	}
+	for i := range m.plan.Steps {
+		if s := &m.plan.Steps[i]; s.Forced && s.Reason != "" {
+			question += fmt.Sprintf(" (forced, though %s)", s.Reason)
+		}
+	}
+	question += fmt.Sprintf(", hold %d?", len(m.plan.Steps)-run)
+	return m.change.agreeTo(ctx, m.program, m.look.session, question, count)
+}
+
+// openRuns says that earlier runs have changes whose outcome nobody knows.
+func (m *moving) openRuns() {
+	path := m.look.settings.Context.Journal.File.Value
+	open := 0
+	for _, err := range journal.Pending(path) {
+		if err == nil {
+			open++
+		} else if !journal.GoesOn(err) {
+			return // there is no journal yet, or opening it will say what is wrong
+		}
+	}
+	if open > 0 {
+		m.log.warnf("the journal has %d changes of earlier runs whose outcome is not known: idemctl journal resume", open)
+	}
 }
 
 func (m *moving) miscounted(run int) error {
@@ -108,6 +137,7 @@ func (m *moving) apply(ctx context.Context, run journal.Run, out *render.Changes
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, j.Close()) }()
+	survivePipe()
 	if m.digest == "" && m.plan.Moves != nil {
 		file, err := m.file(ctx, time.Hour)
 		if err != nil {
@@ -137,7 +167,7 @@ func ended(problem error, clean bool) error {
 	case errors.As(problem, &canary), errors.As(problem, &stopped):
 		return outcome(exitFindings)
 	case problem != nil:
-		return problem
+		return &brokenOff{problem}
 	case !clean:
 		return outcome(exitFindings)
 	}
@@ -163,8 +193,12 @@ func (m *moving) writePlan(ctx context.Context, path string, expiry time.Duratio
 	if err := out.Close(nil); err != nil {
 		return fmt.Errorf("writing results: %w", err)
 	}
-	m.log.warnf("plan written to %s, to be applied before %s: idemctl apply %s",
-		path, file.ExpiresAt.Format(time.RFC3339), reconcile.ShellQuote(path))
+	same := ""
+	if len(m.connection) > 0 {
+		same = " (with the same " + strings.Join(m.connection, " ") + ")"
+	}
+	m.log.warnf("plan written to %s, to be applied before %s: idemctl apply %s%s",
+		path, file.ExpiresAt.Format(time.RFC3339), reconcile.ShellQuote(path), same)
 	return nil
 }
 

@@ -50,6 +50,7 @@ incomplete.`,
 }
 
 func (o *moveOptions) run(ctx context.Context, cmd *cobra.Command) error {
+	o.expirySet = cmd.Flags().Changed("plan-expiry")
 	options, moves, err := o.moves()
 	if err != nil {
 		return err

@@ -166,7 +166,7 @@ func unknownCommand(cmd *cobra.Command, typed string) error {
 		}
 	}
 	return &usageError{
-		err:  errors.New("unknown command " + strings.TrimSpace(typed)),
+		err:  errors.New("unknown command " + maskedArgument(strings.TrimSpace(typed))),
 		hint: "did you mean " + strings.Join(nearest(typed, names, 1), "") + "? All commands: idemctl --help",
 	}
 }
@@ -183,7 +183,16 @@ func noArgs(cmd *cobra.Command, args []string) error {
 	if f := cmd.Flags().Lookup("watch"); f != nil && f.Changed {
 		hint = "an interval is written --watch=" + args[0]
 	}
-	return &usageError{err: errors.New("unexpected argument " + args[0]), hint: hint}
+	return &usageError{err: errors.New("unexpected argument " + maskedArgument(args[0])), hint: hint}
+}
+
+// maskedArgument hides the password of an address that was typed where none
+// belongs.
+func maskedArgument(arg string) string {
+	if strings.Contains(arg, "://") {
+		return config.Mask(arg)
+	}
+	return arg
 }
 
 // exactArgs wants the named arguments.

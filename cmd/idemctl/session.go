@@ -96,7 +96,7 @@ func (p *program) settings(cmd *cobra.Command) (*config.Settings, error) {
 // saysWhere says whether the flag is one of those that name the servers.
 func saysWhere(flag string) bool {
 	switch flag {
-	case "uri", "db", "password", "username", "cluster", "cluster-addrs", "tls", "tls-server", "insecure", "ledger", "config", "context":
+	case "journal", "uri", "db", "password", "username", "cluster", "cluster-addrs", "tls", "tls-server", "insecure", "ledger", "config", "context":
 		return true
 	}
 	return false

@@ -58,6 +58,9 @@ func shapeStep(s *reconcile.Step, a *reconcile.Applied) stepJSON {
 		Queue: f.Task.Queue, TaskID: text(f.Task.ID), TaskIDHex: hexOf(f.Task.ID), Type: text(f.Task.Type),
 		State: stateOrNull(f), Target: text(s.Target), Key: text(f.Key), Reason: text(s.Reason), Hold: text(s.Hold), Forced: s.Forced,
 	}
+	if s.Forced {
+		j.Hold = text(s.Overrides)
+	}
 	if f.OfEffect() {
 		j.Status = text(f.Status.String())
 	}
@@ -85,6 +88,8 @@ type Changes struct {
 type Carried struct {
 	Journal string // the file
 	Run     string // its name in the journal
+	// Redacted says that the journal hides payloads, so that a deletion is final.
+	Redacted bool
 	// Problem says why not every step was tried; nil when all were.
 	Problem error
 }
@@ -117,7 +122,7 @@ func (c *Changes) Plan() error {
 	}
 	for i := range c.plan.Steps {
 		s := &c.plan.Steps[i]
-		if limit := c.opt.limited(200); limit >= 0 && i == limit {
+		if limit := c.spelled(); limit >= 0 && i == limit {
 			p.text(plural(len(c.plan.Steps)-i, "more step", "more steps")+"; --limit -1 shows all", sgrDim)
 			break
 		}
@@ -138,6 +143,14 @@ func (c *Changes) Plan() error {
 	p.blank()
 	p.text(fmt.Sprintf("Plan: %s, %s.", plural(run, "change", "changes"), held(len(c.plan.Steps)-run)), sgrBold)
 	return p.flush()
+}
+
+// spelled is how many steps are spelled out: a pipe gets all.
+func (c *Changes) spelled() int {
+	if !c.opt.TTY {
+		return c.opt.limited(-1)
+	}
+	return c.opt.limited(200)
 }
 
 func held(n int) string {
@@ -187,7 +200,7 @@ func (c *Changes) Close(done *Carried) error {
 	if applied {
 		summary.Journal, summary.Run = text(done.Journal), text(done.Run)
 		if done.Problem != nil {
-			summary.Problem = text(done.Problem.Error())
+			summary.Problem = text(problemWords(done.Problem))
 		}
 	}
 	switch c.opt.Format {

@@ -243,7 +243,7 @@ func (p *page) dossierLedger(d *reconcile.Dossier) {
 		status += ": " + reason
 	}
 	p.fact("effect", p.effect(status))
-	p.fact("applied", joined(p.moment(d.Verdict.AppliedAt), attributionWords(d.Verdict.Attribution)))
+	p.fact("applied", joined(p.moment(d.Verdict.AppliedAt), attributionWords(d)))
 	p.fact("settled", p.moment(d.Verdict.SettlesAt))
 	if len(d.Readings) == 0 {
 		return
@@ -260,9 +260,12 @@ func (p *page) dossierLedger(d *reconcile.Dossier) {
 	p.grid("  ", columns, rows)
 }
 
-func attributionWords(a reconcile.Attribution) string {
-	switch a {
+func attributionWords(d *reconcile.Dossier) string {
+	switch d.Verdict.Attribution {
 	case reconcile.AttributionLast:
+		if d.Key == d.Task.ID && reconcile.ExplicitID(d.Key) {
+			return "by the last attempt or an earlier run under this ID"
+		}
 		return "by the last attempt"
 	case reconcile.AttributionEarlier:
 		return "by an earlier attempt"

@@ -85,7 +85,12 @@ func causeWords(c reconcile.Cause) string {
 }
 
 // refWords names a task for a reader.
-func refWords(r inspect.Ref) string { return Visible(r.Queue) + "/" + Visible(r.ID) }
+func refWords(r inspect.Ref) string {
+	if r.Queue == "" {
+		return Visible(r.ID)
+	}
+	return Visible(r.Queue) + "/" + Visible(r.ID)
+}
 
 // signatureLine is a group on one line of a pipe.
 func signatureLine(g *reconcile.Signature) string {

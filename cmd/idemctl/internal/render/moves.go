@@ -22,7 +22,12 @@ func (p *page) movesPlan(plan *reconcile.Plan, o Options) {
 	p.blank()
 	p.moveReasons(plan)
 	p.blank()
-	p.moveTasks(plan, o.limited(mostMoves))
+	limit := o.limited(mostMoves)
+	if !o.TTY && o.Limit == 0 {
+		limit = -1 // a pipe gets all
+	}
+	p.moveTasks(plan, limit)
+	p.forced(plan)
 	p.blank()
 	p.text("Plan: "+plural(run, "change", "changes")+", "+held(all-run)+".", sgrBold)
 }
@@ -118,7 +123,7 @@ func groupOf(s *reconcile.Step, action reconcile.Action) moveGroup {
 	g := moveGroup{action: cmp.Or(string(action), "restore"), reason: s.Finding.Status.String(), words: s.Words()}
 	switch {
 	case s.Forced:
-		g.reason, g.words = "forced", "held, but for the operator's reason"
+		g.reason, g.words = "forced: "+string(s.Reason), "would be held: "+s.Reason.Words()
 	case action == reconcile.ActionRun && s.Finding.Status == reconcile.StatusNotApplied:
 		g.words = "its work is lost"
 	case action == reconcile.ActionRun && s.Finding.Status == reconcile.StatusNatural:
@@ -157,7 +162,10 @@ func (p *page) moveTasks(plan *reconcile.Plan, limit int) {
 		}
 		f, g := &s.Finding, groupOf(s, plan.Moves.Action)
 		why := Visible(p.humanize(f, s.Hold))
-		if s.Hold == "" {
+		switch {
+		case s.Forced:
+			why = "would be held: " + Visible(p.humanize(f, s.Overrides))
+		case s.Hold == "":
 			why = moveWords(f, g)
 		}
 		rows = append(rows, []string{sign(g.action), refWords(f.Task.Ref), Visible(f.Task.Type), Visible(f.Key), p.since(f.Task.LastFailedAt), g.reason, why})
@@ -165,6 +173,16 @@ func (p *page) moveTasks(plan *reconcile.Plan, limit int) {
 	p.grid("", roomFor(columns, rows, p.width), rows)
 	if more := len(order) - len(rows); more > 0 {
 		p.text(plural(more, "more task", "more tasks")+"; --limit -1 shows all", sgrDim)
+	}
+}
+
+// forced says in full what the operator's reason overrides.
+func (p *page) forced(plan *reconcile.Plan) {
+	for i := range plan.Steps {
+		if s := &plan.Steps[i]; s.Forced {
+			p.blank()
+			p.hang(p.with(sgrRed, "!")+" ", "  ", refWords(s.Ref())+" is forced: "+Visible(p.humanize(&s.Finding, s.Overrides))+".", sgrBold)
+		}
 	}
 }
 
@@ -202,6 +220,7 @@ func (p *page) canaries(watched []reconcile.Watched) {
 
 // afterwards says what to look at next.
 func (p *page) afterwards(plan *reconcile.Plan, counts map[string]int, done *Carried) {
+	defer p.sameConnection()
 	if counts["unknown"] > 0 {
 		p.command("", "idemctl journal resume")
 	}
@@ -219,12 +238,21 @@ func (p *page) afterwards(plan *reconcile.Plan, counts map[string]int, done *Car
 	}
 	switch {
 	case counts["done"] == 0:
+	case plan.Moves.Action == reconcile.ActionResolve && done.Redacted:
+		p.text("It cannot be undone: the journal hides payloads (journal.redact).", "")
 	case plan.Moves.Action == reconcile.ActionResolve:
 		p.text("To undo it:", "")
 		p.command("", "idemctl journal restore --all --run "+done.Run)
 	default:
 		p.text("Did they take effect?", "")
 		p.command("", "idemctl journal verify "+done.Run)
+	}
+}
+
+// sameConnection says which flags the commands above need as well.
+func (p *page) sameConnection() {
+	if len(p.connection) > 0 {
+		p.text("with the same "+strings.Join(p.connection, " "), sgrDim)
 	}
 }
 
