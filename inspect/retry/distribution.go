@@ -150,8 +150,8 @@ func (d *distribution) inside(s Seconds) Seconds { return min(max(s, d.low), d.h
 
 // exceeds is P(X > t).
 func (d *distribution) exceeds(t Seconds) float64 {
-	if t >= d.high {
-		return 0
+	if t+noise(t) >= d.high {
+		return 0 // sums of floats miss by that much
 	}
 	if t < d.low {
 		return 1
