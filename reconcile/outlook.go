@@ -144,6 +144,11 @@ func (e *execution) failures(ctx context.Context) error {
 		return nil
 	}
 	var since time.Time // when it began to wait
+	defer func() {
+		if !since.IsZero() {
+			e.opt.Waits("")
+		}
+	}()
 	for {
 		if err := e.countFailures(ctx); err != nil {
 			return err
@@ -155,7 +160,6 @@ func (e *execution) failures(ctx context.Context) error {
 		case since.IsZero():
 			since = time.Now()
 			e.opt.Waits(fmt.Sprintf("waiting for %s to end, since failures are counted", plural(open, "task")))
-			defer e.opt.Waits("")
 		case time.Since(since) > e.opt.CanaryWait:
 			return &StoppedError{fmt.Sprintf("%s are on their way, and none ended for %s", plural(open, "task"), Span(e.opt.CanaryWait))}
 		}

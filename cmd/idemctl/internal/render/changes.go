@@ -361,6 +361,12 @@ func outcomeWords(a *reconcile.Applied) string {
 	return "the answer was lost, so that it may have been changed or not: " + why + " (" + Visible(a.Found) + ")"
 }
 
+// Touched says whether anything was changed, or may have been.
+func (c *Changes) Touched() bool {
+	counts := c.counts(true)
+	return counts["done"]+counts["unknown"] > 0
+}
+
 // Clean says whether every step was made: none held, refused, failed or unknown.
 func (c *Changes) Clean() bool {
 	counts := c.counts(true)
