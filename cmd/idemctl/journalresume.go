@@ -273,5 +273,5 @@ func (s *resumption) carryOut(ctx context.Context, out *render.Resumption) error
 	if err := out.Close(&done, closed); err != nil {
 		return &writeError{err}
 	}
-	return ended(problem, out.Clean())
+	return ended(problem, true, out.Clean())
 }

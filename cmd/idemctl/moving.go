@@ -66,7 +66,7 @@ func (m *moving) carryOut(ctx context.Context) error {
 	if err := out.Close(&done); err != nil {
 		return fmt.Errorf("writing results: %w", err)
 	}
-	return ended(problem, out)
+	return ended(problem, out.Touched(), out.Clean())
 }
 
 // agreed says whether the plan is to be carried out.
@@ -158,7 +158,7 @@ func (m *moving) apply(ctx context.Context, run journal.Run, out *render.Changes
 }
 
 // ended is the exit code of a plan that was carried out.
-func ended(problem error, out *render.Changes) error {
+func ended(problem error, touched, clean bool) error {
 	var canary *reconcile.CanaryError
 	var stopped *reconcile.StoppedError
 	switch {
@@ -166,11 +166,11 @@ func ended(problem error, out *render.Changes) error {
 		return outcome(exitIncomplete) // what was concluded was printed
 	case errors.As(problem, &canary), errors.As(problem, &stopped):
 		return outcome(exitFindings)
-	case problem != nil && out.Touched():
+	case problem != nil && touched:
 		return &brokenOff{problem}
 	case problem != nil:
 		return problem
-	case !out.Clean():
+	case !clean:
 		return outcome(exitFindings)
 	}
 	return nil
