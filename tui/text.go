@@ -8,6 +8,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/idemctl/idemctl/internal/face"
 	"github.com/idemctl/idemctl/internal/visible"
 )
 
@@ -45,37 +46,10 @@ func sides(left, right string, cells int) string {
 }
 
 // ago is a time beside now as people say it: "3m ago", "in 2h", "now".
-func ago(t, now time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	d := now.Sub(t)
-	switch {
-	case d >= time.Second:
-		return span(d) + " ago"
-	case d <= -time.Second:
-		return "in " + span(-d)
-	default:
-		return "now"
-	}
-}
+func ago(t, now time.Time) string { return face.Ago(t, now) }
 
 // span is a duration in its largest unit, cut and never rounded up.
-func span(d time.Duration) string {
-	const day = 24 * time.Hour
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", int64(d/time.Second))
-	case d < time.Hour:
-		return fmt.Sprintf("%dm", int64(d/time.Minute))
-	case d < 2*day:
-		return fmt.Sprintf("%dh", int64(d/time.Hour))
-	case d < 730*day:
-		return fmt.Sprintf("%dd", int64(d/day))
-	default:
-		return fmt.Sprintf("%dy", int64(d/(365*day)))
-	}
-}
+func span(d time.Duration) string { return face.Span(d) }
 
 // stamp is a time for those who compare it with a log.
 func stamp(t time.Time, utc bool) string {

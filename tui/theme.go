@@ -4,6 +4,7 @@ import (
 	"github.com/charmbracelet/lipgloss"
 	"github.com/muesli/termenv"
 
+	"github.com/idemctl/idemctl/internal/face"
 	"github.com/idemctl/idemctl/reconcile"
 )
 
@@ -86,20 +87,7 @@ func (t *theme) status(s reconcile.Status, text string) string {
 }
 
 // shape is a severity's sign, as in the reports.
-func shape(s reconcile.Severity) string {
-	switch s {
-	case reconcile.SeverityCritical:
-		return "✗"
-	case reconcile.SeverityHigh:
-		return "▲"
-	case reconcile.SeverityWarning:
-		return "!"
-	case reconcile.SeverityInfo:
-		return "·"
-	default:
-		return "✓"
-	}
-}
+func shape(s reconcile.Severity) string { return face.Sign(s.String()) }
 
 // statusShape is the sign of a status.
 func statusShape(s reconcile.Status) string {

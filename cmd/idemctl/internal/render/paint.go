@@ -1,6 +1,9 @@
 package render
 
-import "github.com/idemctl/idemctl/reconcile"
+import (
+	"github.com/idemctl/idemctl/internal/face"
+	"github.com/idemctl/idemctl/reconcile"
+)
 
 // paint colours text, or leaves it alone. Colour only repeats what a shape and a
 // word already say.
@@ -45,17 +48,4 @@ func (p paint) severity(s reconcile.Severity, text string) string {
 }
 
 // shape is a severity's sign, told apart without colour.
-func shape(s reconcile.Severity) string {
-	switch s {
-	case reconcile.SeverityCritical:
-		return "✗"
-	case reconcile.SeverityHigh:
-		return "▲"
-	case reconcile.SeverityWarning:
-		return "!"
-	case reconcile.SeverityInfo:
-		return "·"
-	default:
-		return "✓"
-	}
-}
+func shape(s reconcile.Severity) string { return face.Sign(s.String()) }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"github.com/idemctl/idemctl/internal/face"
 )
 
 // stampOf is a time in RFC 3339; "" when there is none. A year that RFC 3339
@@ -23,38 +25,11 @@ func stampOf(t time.Time, loc *time.Location) string {
 }
 
 // ago is a time beside now as people say it: "3m ago", "in 2h", "now".
-func ago(t, now time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	d := now.Sub(t)
-	switch {
-	case d >= time.Second:
-		return span(d) + " ago"
-	case d <= -time.Second:
-		return "in " + span(-d)
-	default:
-		return "now"
-	}
-}
+func ago(t, now time.Time) string { return face.Ago(t, now) }
 
 // span is a duration in its largest unit, e.g. "45s", "3m", "2h", "5d", cut and
 // never rounded up: what is said to be 3m old is at least that.
-func span(d time.Duration) string {
-	const day = 24 * time.Hour
-	switch {
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", int64(d/time.Second))
-	case d < time.Hour:
-		return fmt.Sprintf("%dm", int64(d/time.Minute))
-	case d < 2*day:
-		return fmt.Sprintf("%dh", int64(d/time.Hour))
-	case d < 730*day:
-		return fmt.Sprintf("%dd", int64(d/day))
-	default:
-		return fmt.Sprintf("%dy", int64(d/(365*day)))
-	}
-}
+func span(d time.Duration) string { return face.Span(d) }
 
 // took is how long something ran, with a decimal where seconds are few.
 func took(d time.Duration) string {
