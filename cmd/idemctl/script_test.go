@@ -53,7 +53,8 @@ type stage struct {
 //	serve QUEUE          a worker that marks every task as done, until the script ends
 //	alter FILE OLD NEW   replace a text in a file
 //
-// and the variables REDIS (a URI), REDIS_HOST (its host and port) and LEDGER (a DSN).
+// and the variables REDIS (a URI), REDIS_HOST (its host and port),
+// OTHER_DB (a database that is not the script's) and LEDGER (a DSN).
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
@@ -61,7 +62,9 @@ func TestScripts(t *testing.T) {
 			s := &stage{redis: inspecttest.Start(t), db: reconciletest.Postgres(t)}
 			env.Values["stage"] = s
 			env.Setenv("REDIS", s.redis.URI())
-			env.Setenv("REDIS_HOST", strings.TrimPrefix(s.redis.URI()[:strings.LastIndexByte(s.redis.URI(), '/')], "redis://"))
+			host, db, _ := strings.Cut(strings.TrimPrefix(s.redis.URI(), "redis://"), "/")
+			env.Setenv("REDIS_HOST", host)
+			env.Setenv("OTHER_DB", map[bool]string{true: "14", false: "15"}[db == "15"])
 			env.Setenv("LEDGER", s.db.DSN)
 			env.Setenv("HOME", env.WorkDir)
 			env.Setenv("XDG_CONFIG_HOME", env.WorkDir+"/xdg")
