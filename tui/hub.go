@@ -91,11 +91,13 @@ type hub struct {
 	counts, before *Counts
 	countsAt       time.Time // by this machine's clock
 	// audit is the last one; news says which of its groups the one before had not.
-	audit    *Audit
-	auditAt  time.Time
-	news     map[string]bool
-	progress *reconcile.Progress // of an audit under way
-	refused  error               // of the last audit
+	audit   *Audit
+	auditAt time.Time
+	// auditTried is when the last one ended, well or not.
+	auditTried time.Time
+	news       map[string]bool
+	progress   *reconcile.Progress // of an audit under way
+	refused    error               // of the last audit
 
 	troubles map[string]trouble
 	flash    string

@@ -131,7 +131,7 @@ func (m *Model) auditIfDue() tea.Cmd {
 	if m.audit != nil {
 		pause = max(pause, auditShare*m.audit.Took)
 	}
-	if !m.auditAt.IsZero() && m.now().Sub(m.auditAt) < pause {
+	if !m.auditTried.IsZero() && m.now().Sub(m.auditTried) < pause {
 		return nil
 	}
 	return m.auditNow()
@@ -232,12 +232,13 @@ func (m *Model) tookAudit(r reply) {
 		m.progress = &p
 		return
 	}
-	m.progress, m.auditAt = nil, m.now()
+	m.progress, m.auditTried = nil, m.now()
 	m.refused = r.err
 	if r.err != nil {
 		m.blame(r.err)
 		return
 	}
+	m.auditAt = m.now()
 	a, ok := r.value.(*Audit)
 	if !ok {
 		return
@@ -298,7 +299,7 @@ func (m *Model) tookContext(r reply) tea.Cmd {
 	m.root.close()
 	m.backend = o.backend
 	m.counts, m.before, m.audit, m.progress, m.refused, m.news = nil, nil, nil, nil, nil, nil
-	m.auditAt, m.countsAt = time.Time{}, time.Time{}
+	m.auditAt, m.auditTried, m.countsAt = time.Time{}, time.Time{}, time.Time{}
 	clear(m.troubles)
 	m.root = m.newDesk()
 	m.stack = []screen{newOverview(m.hub)}

@@ -162,10 +162,10 @@ func (b *browser) Use(ctx context.Context, name string) (tui.Backend, error) {
 	defer b.mu.Unlock()
 	f := b.cmd.Flags().Lookup("context")
 	before := f.Value.String()
-	if err := f.Value.Set(name); err != nil {
+	// By the set of flags: only what it was told of is among those that were given.
+	if err := b.cmd.Flags().Set(f.Name, name); err != nil {
 		return nil, err
 	}
-	f.Changed = true
 	other, err := b.openBrowser(ctx, b.cmd)
 	if err != nil {
 		return nil, errors.Join(err, f.Value.Set(before))
