@@ -33,7 +33,7 @@ type Backend interface {
 	Locks(ctx context.Context, tell func(int)) (*Locks, error)
 	// Params are the retry parameters that are declared for a type in a queue, or
 	// asynq's own; it reads nothing.
-	Params(taskType, queue string) retry.Params
+	Params(taskType, queue string) (p retry.Params, binds bool)
 	// Use opens another context. The caller closes what it no longer uses.
 	Use(ctx context.Context, name string) (Backend, error)
 	// Changes is how changes are made; nil where nothing can be changed, and Place

@@ -19,6 +19,7 @@ var noon = time.Date(2026, 11, 30, 12, 0, 0, 0, time.UTC)
 
 // fake is a Redis with a ledger that a test holds in its hands.
 type fake struct {
+	unserved bool // no server takes tasks from any queue
 	mu       sync.Mutex
 	place    Place
 	tasks    []reconcile.Judged // in the order of a listing
@@ -240,7 +241,15 @@ func (f *fake) Audit(_ context.Context, tell func(reconcile.Progress)) (*Audit, 
 	tell(reconcile.Progress{Phase: "listing", Tasks: 1, Expected: 2})
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	book := NewBook(noon, observed.NewCollector(func(observed.Kind) retry.Params { return retry.DefaultParams() }))
+	kinds := observed.NewCollector(func(observed.Kind) retry.Params { return retry.DefaultParams() })
+	served := map[string]int{}
+	for i := range f.tasks {
+		served[f.tasks[i].Task.Queue] = 1
+	}
+	if !f.unserved {
+		kinds.Servers([]inspect.Server{{Status: "active", Queues: served}}, noon, func(observed.Kind) bool { return false })
+	}
+	book := NewBook(noon, kinds)
 	r := reconcile.Report{Complete: true, FinishedAt: noon, Totals: reconcile.Totals{BySeverity: map[reconcile.Severity]int{}}}
 	for i := range f.tasks {
 		book.Judged(&f.tasks[i])
@@ -307,7 +316,7 @@ func (f *fake) Locks(_ context.Context, tell func(int)) (*Locks, error) {
 	return &Locks{At: noon, Rows: slices.Clone(f.locks), Complete: true}, nil
 }
 
-func (f *fake) Params(string, string) retry.Params { return retry.DefaultParams() }
+func (f *fake) Params(string, string) (retry.Params, bool) { return retry.DefaultParams(), false }
 
 func (f *fake) Use(_ context.Context, name string) (Backend, error) {
 	if err := f.called("use"); err != nil {

@@ -38,7 +38,7 @@ var views = []struct {
 	{"findings", nil, ":findings<enter>l"},
 	{"locks", nil, ":locks<enter>"},
 	{"ttl", nil, ":ttl<enter>"},
-	{"ttl-one", nil, ":ttl<enter><enter>hhh"},
+	{"ttl-one", nil, ":ttl<enter>j<enter>hhh"},
 	{"plan", nil, ":archived<enter>*R"},
 	{"plan-confirm", func(f *fake) { f.place.Protected = true }, ":archived<enter>*RA"},
 	{"plan-applied", nil, ":archived<enter>*RArequeue 6<enter>"},

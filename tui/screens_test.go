@@ -292,8 +292,8 @@ var keyCases = []keyCase{
 
 	// Lifetimes.
 	{"ttl lists the types", nil, ":ttl<enter>", func(d *driver) { d.sees("6 types", "payment:charge", "not unique", "20d 13h") }},
-	{"ttl enter draws the timeline", nil, ":ttl<enter><enter>", func(d *driver) { d.sees("outlives every task", "retries", "‹ 25 ›", "━") }},
-	{"ttl h takes a retry away, and the answer moves", nil, ":ttl<enter><enter>h", func(d *driver) {
+	{"ttl enter draws the timeline", nil, ":ttl<enter>j<enter>", func(d *driver) { d.sees("outlives every task", "retries", "‹ 25 ›", "━") }},
+	{"ttl h takes a retry away, and the answer moves", nil, ":ttl<enter>j<enter>h", func(d *driver) {
 		d.sees("‹ 24 ›", "was 25", "changed; 0 goes back")
 		before := d.screen()
 		if d.keys("l"); d.screen() == before {
@@ -304,7 +304,7 @@ var keyCases = []keyCase{
 		d.keys("-").sees("‹ 24 ›")
 		d.keys("+").sees("‹ 25 ›")
 	}},
-	{"ttl every parameter turns", nil, ":ttl<enter><enter>", func(d *driver) {
+	{"ttl every parameter turns", nil, ":ttl<enter>j<enter>", func(d *driver) {
 		for range knobs {
 			d.keys("ll")
 			before := d.cursor()
@@ -326,7 +326,7 @@ var keyCases = []keyCase{
 			d.t.Errorf("there were %d audits", n)
 		}
 	}},
-	{"ttl parameters move", nil, ":ttl<enter><enter>G", func(d *driver) {
+	{"ttl parameters move", nil, ":ttl<enter>j<enter>G", func(d *driver) {
 		d.on("lock in use")
 		d.keys("<ctrl+u><ctrl+u><pgup>").on("retries")
 		d.keys("<pgdown><ctrl+d>").on("lock in use")

@@ -33,9 +33,9 @@ type ttlKind struct {
 	observed.Kind
 	facts  *observed.Facts
 	params retry.Params
-	safe   retry.Seconds // proven bound; 0: none
+	safe   retry.Seconds // what outlives all of them; 0: nothing, or nobody can say
+	why    string        // why nobody can
 	inUse  *retry.Seconds
-	err    error
 }
 
 func newTTL(h *hub) *ttl {
@@ -110,43 +110,45 @@ func (s *ttl) arrange() {
 	}
 }
 
-// kindOf takes the longest that tasks of the kind can live, by what they carry.
+// kindOf asks what the tasks of the kind need, as ttl-calc --all does.
 func (s *ttl) kindOf(f *observed.Facts) ttlKind {
-	declared := s.backend.Params(f.Type, f.Queue)
-	k := ttlKind{Kind: f.Kind, facts: f, params: declared, inUse: declared.UniqueTTL}
-	for _, p := range f.Params(declared) {
-		a, err := p.Advise()
-		if err != nil {
-			k.err = err
-			continue
-		}
-		if a.Safe > k.safe {
-			k.safe, k.params = a.Safe, p
-		}
+	declared, binds := s.backend.Params(f.Type, f.Queue)
+	need := f.Need(declared, binds)
+	k := ttlKind{Kind: f.Kind, facts: f, params: need.Params, why: need.Why}
+	if need.Safe != nil {
+		k.safe = *need.Safe
 	}
-	if len(k.params.Unbounded()) > 0 {
-		k.safe = 0
-	}
-	if asked := f.Locks.Asked; k.inUse == nil && asked.Count > 0 {
-		seen := retry.SecondsOf(observed.Likely(asked.Max))
-		k.inUse = &seen
-	}
+	k.inUse, _ = f.InUse(declared.UniqueTTL)
 	return k
 }
 
-// verdict says how the lock in use stands to the one needed.
+// verdict says how the lock in use stands to the one needed. Where nobody can say,
+// it does not.
 func (k *ttlKind) verdict() (reconcile.Severity, string) {
 	switch {
-	case k.err != nil:
-		return reconcile.SeverityWarning, safe(k.err.Error())
-	case k.safe == 0:
-		return reconcile.SeverityWarning, "no bound"
-	case k.inUse == nil:
+	case k.inUse == nil && k.facts.Locks.Unique == 0:
 		return reconcile.SeverityInfo, "not unique"
+	case k.inUse == nil || k.safe == 0:
+		return reconcile.SeverityWarning, "unknown" + k.doubt()
 	case *k.inUse < k.safe:
 		return reconcile.SeverityHigh, "too short"
+	case k.params.Period > 0 && *k.inUse > k.params.Period:
+		return reconcile.SeverityWarning, "too long: equal work may come again sooner"
 	}
 	return reconcile.SeverityNone, "long enough"
+}
+
+// doubt is why nobody can say, in a word; the type's own screen says it in full.
+func (k *ttlKind) doubt() string {
+	switch f := k.facts; {
+	case f.Paused:
+		return ": paused"
+	case f.Servers == 0:
+		return ": unserved"
+	case f.Uncounted > 0:
+		return ": uncounted"
+	}
+	return ""
 }
 
 func (s *ttl) current() (ttlKind, bool) {

@@ -38,6 +38,10 @@ func newTTLKind(h *hub, k ttlKind) *ttlOne {
 		ttl := *k.inUse
 		s.params.UniqueTTL = &ttl
 	}
+	// What holds for the queue and its tasks now bounds nothing, whatever is turned.
+	s.params.QueuePaused = s.params.QueuePaused || k.facts.Paused
+	s.params.Unserved = s.params.Unserved || k.facts.Servers == 0
+	s.params.IsFailureMayBeFalse = s.params.IsFailureMayBeFalse || k.facts.Uncounted > 0
 	s.kind.params = s.params
 	s.list.resize(len(knobs), len(knobs))
 	s.compute()
@@ -141,6 +145,10 @@ func (s *ttlOne) body(width, height int) []string {
 
 // words say what the parameters come to.
 func (s *ttlOne) words(w *writer) {
+	if len(s.unbounded) > 0 || s.kind.safe == 0 && !s.changed() {
+		s.doubts(w)
+		return
+	}
 	switch {
 	case s.err != nil:
 		w.hang(s.theme.warn.Render("! "), 2, sentence(safe(s.err.Error())), nil)
@@ -156,8 +164,17 @@ func (s *ttlOne) words(w *writer) {
 			w.hang(s.theme.good.Render("✓ "), 2, fmt.Sprintf("The lock in use, %s, is long enough.", timeline.Clock(*u, timeline.RoundDown)), nil)
 		}
 	}
+	w.blank()
+}
+
+// doubts say why nobody can say how long a lock must live: no number stands beside
+// them.
+func (s *ttlOne) doubts(w *writer) {
 	for _, r := range s.unbounded {
 		w.hang(s.theme.warn.Render("! "), 2, sentence("not bounded: "+safe(r.Text)), nil)
+	}
+	if len(s.unbounded) == 0 {
+		w.hang(s.theme.warn.Render("! "), 2, sentence("nobody can say: "+safe(s.kind.why)), nil)
 	}
 	w.blank()
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/idemctl/idemctl/cmd/idemctl/internal/render"
-	"github.com/idemctl/idemctl/inspect"
 	"github.com/idemctl/idemctl/inspect/retry"
 	"github.com/idemctl/idemctl/observed"
 )
@@ -89,82 +88,11 @@ func (r *kindReader) judge(f *observed.Facts) render.TTLKind {
 	if every := f.Interval(); k.Period == 0 && every > 0 {
 		k.Period, k.PeriodFrom = retry.SecondsOf(every), "periodic entry"
 	}
-	inUse(&k, d)
-	needed(&k, d)
+	k.InUse, k.InUseFrom = f.InUse(d.params.UniqueTTL)
+	need := f.Need(d.params, d.binds())
+	k.Needed, k.Go, k.Why = need.Safe, need.Go, need.Why
 	decide(&k)
 	return k
-}
-
-// inUse finds the TTL that the code uses: as configured, as the periodic entry
-// says, else the largest that was seen at an enqueue. What was seen contradicts
-// what was written where not one lock can have been given that TTL.
-func inUse(k *render.TTLKind, d *declared) {
-	asked := k.Locks.Asked
-	seen := retry.SecondsOf(observed.Likely(asked.Max))
-	locks := fmt.Sprintf("%d locks seen", asked.Count)
-	if asked.Count == 1 {
-		locks = "1 lock seen"
-	}
-	switch ttl := k.ScheduledTTL(); {
-	case d.params.UniqueTTL != nil:
-		k.InUse, k.InUseFrom = d.params.UniqueTTL, "configuration"
-		if asked.Count > 0 && !observed.Alike(asked.Max, d.params.UniqueTTL.Duration()) {
-			k.InUse = &seen
-			k.InUseFrom = fmt.Sprintf("%s (the configuration says %s)", locks, *d.params.UniqueTTL)
-		}
-	case ttl > 0:
-		s := retry.SecondsOf(ttl)
-		k.InUse, k.InUseFrom = &s, "periodic entry"
-		if asked.Count > 0 && asked.Max < ttl && !observed.Alike(asked.Max, ttl) {
-			k.InUse, k.InUseFrom = &seen, fmt.Sprintf("%s (the periodic entry says %s)", locks, s)
-		}
-	case asked.Count > 0:
-		k.InUse, k.InUseFrom = &seen, locks
-	}
-}
-
-// needed is the TTL that outlives every task of the kind, whatever options it
-// carries, and those that were declared.
-func needed(k *render.TTLKind, d *declared) {
-	delays, inside := k.Seen()
-	switch {
-	case k.Paused:
-		k.Why = "the queue is paused: nothing bounds the life of its tasks"
-		return
-	case k.Servers == 0 && k.Queue != "": // "": nobody said which
-		k.Why = "no live server takes tasks from the queue: nothing bounds their life"
-		return
-	case k.Uncounted > 0:
-		k.Why = "failures are not counted (IsFailure): nothing bounds the number of attempts"
-		return
-	case k.DeadlineAlone():
-		k.Why = "tasks have a deadline and no timeout: how long their runs can last depends on when they were enqueued"
-		return
-	case inside < delays:
-		k.Why = fmt.Sprintf("%d of %d delays seen contradict the policy %s: declare the true one (policy.retry)", delays-inside, delays, k.Declared.Delay)
-		return
-	}
-	sets := k.Params(k.Declared)
-	if !d.free("max_retry") || !d.free("timeout_s") {
-		sets = append(sets, k.Declared)
-	}
-	for _, p := range sets {
-		if k.ByState[inspect.StateScheduled] > 0 {
-			p.ProcessIn = 1 // any: a scheduled task passes the forwarder once more
-		}
-		if because := p.Unbounded(); len(because) > 0 {
-			k.Needed, k.Go, k.Why = nil, "", because[0].Text
-			return
-		}
-		a, err := p.Advise()
-		if err != nil {
-			k.Needed, k.Go, k.Why = nil, "", err.Error()
-			return
-		}
-		if k.Needed == nil || a.Safe > *k.Needed {
-			k.Needed, k.Go = &a.Safe, a.Go
-		}
-	}
 }
 
 // decide draws the verdict.
@@ -235,6 +163,9 @@ func (d *declared) adoptEstimate(e observed.Estimate, k *render.TTLKind) {
 		}
 	}
 }
+
+// binds says whether somebody declared how often or how long tasks are tried.
+func (d *declared) binds() bool { return !d.free("max_retry") || !d.free("timeout_s") }
 
 // free says whether nobody declared an input.
 func (d *declared) free(name string) bool {

@@ -22,7 +22,10 @@ func (b *browser) Audit(ctx context.Context, tell func(reconcile.Progress)) (*tu
 	if err != nil {
 		return nil, err
 	}
-	kinds := observed.NewCollector(func(k observed.Kind) retry.Params { return b.Params(k.Type, k.Queue) })
+	kinds := observed.NewCollector(func(k observed.Kind) retry.Params {
+		p, _ := b.Params(k.Type, k.Queue)
+		return p
+	})
 	if err := b.surround(ctx, kinds, now); err != nil {
 		return nil, err
 	}
@@ -134,7 +137,7 @@ func (b *browser) Explain(ctx context.Context, ref inspect.Ref) (*tui.Dossier, e
 		}
 		out.Result = render.ShownBytes(b.page, raws[0].Fields["result"])
 	}
-	p := b.Params(t.Type, t.Queue)
+	p, _ := b.Params(t.Type, t.Queue)
 	p.MaxRetry = t.MaxRetry
 	if t.Timeout > 0 {
 		timeout := retry.SecondsOf(t.Timeout)

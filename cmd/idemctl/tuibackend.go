@@ -148,12 +148,14 @@ func (b *browser) recent() (tui.Counts, bool) {
 	return b.counts, time.Since(b.countsAt) < 3*tui.DefaultRefresh
 }
 
-func (b *browser) Params(taskType, queue string) retry.Params {
+// Params are the declared ones; binds says that somebody declared how often or how
+// long tasks are tried.
+func (b *browser) Params(taskType, queue string) (p retry.Params, binds bool) {
 	d, err := (&lifeFlags{}).declare(b.s.settings, taskType, queue)
 	if err != nil || checkParams(d.params) != nil {
-		return retry.DefaultParams()
+		return retry.DefaultParams(), false
 	}
-	return d.params
+	return d.params, d.binds()
 }
 
 // Use opens another context by the flag that names it.
