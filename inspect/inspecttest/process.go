@@ -9,7 +9,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"syscall"
 	"time"
+
+	"github.com/idemctl/idemctl/internal/tied"
 )
 
 // startupLimit bounds the wait for a server that does not come up at all; a
@@ -20,7 +23,7 @@ const startupLimit = 20 * time.Second
 type process struct {
 	cmd  *exec.Cmd
 	dir  string
-	done chan struct{} // closed once the process was waited for
+	done <-chan struct{} // closed once the process was waited for
 }
 
 // binary finds the server program. Valkey serves as well as Redis.
@@ -53,18 +56,14 @@ func launch(dir string, ready func() error, args ...string) (*process, error) {
 }
 
 func run(cmd *exec.Cmd, dir string, ready func() error) (*process, error) {
-	p := &process{cmd: cmd, dir: dir, done: make(chan struct{})}
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
-	dieWithParent(cmd)
-	if err := cmd.Start(); err != nil {
+	done, err := tied.Start(cmd, syscall.SIGKILL)
+	if err != nil {
 		os.RemoveAll(dir)
 		return nil, err
 	}
-	go func() {
-		_ = cmd.Wait()
-		close(p.done)
-	}()
+	p := &process{cmd: cmd, dir: dir, done: done}
 	if err := p.await(ready); err != nil {
 		log, _ := os.ReadFile(filepath.Join(dir, "log"))
 		p.stop()

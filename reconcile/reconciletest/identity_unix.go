@@ -54,12 +54,9 @@ func (id identity) tempDir() (string, error) {
 }
 
 func (id identity) apply(cmd *exec.Cmd) {
-	attr := &syscall.SysProcAttr{}
 	if id.switched {
-		attr.Credential = &syscall.Credential{Uid: id.uid, Gid: id.gid}
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: id.uid, Gid: id.gid}}
 	}
-	dieWithParent(attr)
-	cmd.SysProcAttr = attr
 }
 
 func interrupt(p *os.Process) { _ = p.Signal(os.Interrupt) }

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"runtime"
+	"syscall"
 	"time"
+
+	"github.com/idemctl/idemctl/internal/tied"
 )
 
 // startupLimit bounds the wait for a server that does not come up at all; a
@@ -21,31 +23,19 @@ const stopLimit = 20 * time.Second
 type process struct {
 	cmd  *exec.Cmd
 	dir  string
-	done chan struct{} // closed once the process was waited for
+	done <-chan struct{} // closed once the process was waited for
 }
 
 // start runs a server as the identity and waits until ready answers nil.
-//
-// On Linux the server is told to end with the thread that started it, so that a
-// killed test binary leaves no server behind: that thread is kept until then.
 func (id identity) start(cmd *exec.Cmd, dir string, ready func() error) (*process, error) {
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr, cmd.Dir = &output, &output, dir
 	id.apply(cmd)
-	p := &process{cmd: cmd, dir: dir, done: make(chan struct{})}
-	started := make(chan error)
-	go func() {
-		runtime.LockOSThread()
-		err := cmd.Start()
-		started <- err
-		if err == nil {
-			_ = cmd.Wait()
-			close(p.done)
-		}
-	}()
-	if err := <-started; err != nil {
+	done, err := tied.Start(cmd, syscall.SIGINT) // a fast shutdown
+	if err != nil {
 		return nil, err
 	}
+	p := &process{cmd: cmd, dir: dir, done: done}
 	if err := p.await(ready); err != nil {
 		p.end()
 		return nil, fmt.Errorf("%s did not start: %w\n%s", cmd.Path, err, output.Bytes())
