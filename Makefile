@@ -12,6 +12,8 @@ export CGO_ENABLED
 TEST_TIMEOUT ?= 10m
 RACE_TIMEOUT ?= 20m
 TESTFLAGS    ?=
+# The tests wait for time to pass more than they compute.
+PARALLEL     ?= 8
 
 # Benchmarks count their rounds themselves, since those of one variant must not
 # follow one another.
@@ -60,7 +62,7 @@ servers:
 
 .PHONY: test
 test: servers ## run the tests; as root it first installs redis-server and PostgreSQL if missing
-	$(GO) test -count=1 -timeout $(TEST_TIMEOUT) $(TESTFLAGS) $(PKGS)
+	$(GO) test -count=1 -parallel $(PARALLEL) -timeout $(TEST_TIMEOUT) $(TESTFLAGS) $(PKGS)
 
 # What `make test` does in full is done in small under the race detector, which
 # makes everything several times slower.
@@ -70,12 +72,12 @@ SMALL ?= IDEMCTL_LIVE_TASKS=5000 IDEMCTL_BUSY_SECONDS=3 IDEMCTL_RACE_ROUNDS=500 
 race: servers ## run the tests under the race detector (needs a C compiler)
 	@command -v $${CC:-gcc} >/dev/null || \
 		{ echo 'make race needs a C compiler: sudo apt-get install gcc libc6-dev' >&2; exit 1; }
-	CGO_ENABLED=1 $(SMALL) $(GO) test -race -count=1 -timeout $(RACE_TIMEOUT) $(TESTFLAGS) $(PKGS)
+	CGO_ENABLED=1 $(SMALL) $(GO) test -race -count=1 -parallel $(PARALLEL) -timeout $(RACE_TIMEOUT) $(TESTFLAGS) $(PKGS)
 
 .PHONY: cover
 cover: servers ## run the tests, then write build/cover.html and print the total
 	@mkdir -p $(BUILD)
-	$(GO) test -count=1 -timeout $(TEST_TIMEOUT) $(TESTFLAGS) -coverpkg=./... -coverprofile=$(BUILD)/cover.profile $(PKGS)
+	$(GO) test -count=1 -parallel $(PARALLEL) -timeout $(TEST_TIMEOUT) $(TESTFLAGS) -coverpkg=./... -coverprofile=$(BUILD)/cover.profile $(PKGS)
 	$(GO) tool cover -html=$(BUILD)/cover.profile -o $(BUILD)/cover.html
 	@$(GO) tool cover -func=$(BUILD)/cover.profile | tail -n 1
 

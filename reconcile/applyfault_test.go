@@ -311,6 +311,7 @@ func TestApplyOverABrokenConnectionKnowsWhatItDid(t *testing.T) {
 // The ledger goes at each of its lookups: nothing is moved that was not judged, and
 // no answer is no absence.
 func TestApplyWithoutItsLedgerMovesNothingUnjudged(t *testing.T) {
+	t.Parallel()
 	const tasks = 3
 	w := newWorkshop(t)
 	proxy := inspecttest.NewProxy(t, "tcp", fmt.Sprintf("%s:%d", w.db.Host, w.db.Port))

@@ -13,6 +13,7 @@ import (
 // What happens while an application is under way concerns the tasks that it has
 // not moved yet: default-1, after default-0 was moved.
 func TestApplySeesWhatComesWhileItRuns(t *testing.T) {
+	t.Parallel()
 	const second = "default-1"
 	for name, tt := range map[string]struct {
 		meanwhile func(*scene)
@@ -56,6 +57,7 @@ func TestApplySeesWhatComesWhileItRuns(t *testing.T) {
 // What comes between the last look at a task and its move is seen by the move
 // itself.
 func TestMovesCompareInTheLastInstant(t *testing.T) {
+	t.Parallel()
 	run := func(sc *scene) { sc.must(sc.inspector().RunTask("default", theTask)) }
 	again := func(sc *scene) { run(sc); sc.must(sc.inspector().ArchiveTask("default", theTask)) }
 	deletes := func(sc *scene) { sc.must(sc.inspector().DeleteTask("default", theTask)) }

@@ -9,6 +9,7 @@ import (
 )
 
 func TestArchivedJudgesEveryArchivedTaskAsAnAuditDoes(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.redis.Make(
 		inspecttest.Spec{Outcome: inspecttest.Archived, ID: "lost", Payload: []byte("1")},

@@ -117,6 +117,7 @@ func (c *collector) brief() []string {
 func settleDown() { time.Sleep(2100 * time.Millisecond) }
 
 func TestAuditOfPlainTasksWithoutConfiguration(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.redis.Make(
 		inspecttest.Spec{Outcome: inspecttest.Archived, ID: "archived-applied"},
@@ -180,6 +181,7 @@ func TestAuditCallsYoungAbsencesUnsettled(t *testing.T) {
 // A twin in retry, of the same payload key: the archived one is not lost while
 // it may still do the work.
 func TestAuditHoldsLostBackWhileATwinLives(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	payload := []byte(`{"event_id":"evt_1"}`)
 	w.redis.Make(
@@ -213,6 +215,7 @@ func TestAuditHoldsLostBackWhileATwinLives(t *testing.T) {
 }
 
 func TestAuditFindsOneIDInTwoQueues(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.redis.Make(
 		inspecttest.Spec{Outcome: inspecttest.Archived, ID: "same", Queue: "a"},
@@ -282,6 +285,7 @@ func TestAuditNamesAnUnknownQueueAndWhatThereIs(t *testing.T) {
 
 // A ledger that goes away: what was judged stands, the rest is unknown.
 func TestAuditThatLosesItsLedgerConcludesNoAbsence(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	var specs []inspecttest.Spec
 	for i := range 40 {

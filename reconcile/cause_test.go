@@ -248,6 +248,7 @@ func causeWorker(duplicate error, begun chan<- struct{}) *asynq.ServeMux {
 var errUncounted = errors.New("not now")
 
 func TestCauseReadsWhatARealWorkerLeaves(t *testing.T) {
+	t.Parallel()
 	duplicate, _, _, _ := sqliteErrors(t)
 	s := inspecttest.Start(t)
 	client := asynq.NewClient(s.AsynqOpt())

@@ -15,6 +15,7 @@ import (
 )
 
 func TestAuditFindsIDsThatStayTakenByWhatRunsNoMore(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	v4, v7 := uuid.NewString(), uuid.Must(uuid.NewV7()).String()
 	w.redis.Make(
@@ -41,6 +42,7 @@ func TestAuditFindsIDsThatStayTakenByWhatRunsNoMore(t *testing.T) {
 
 // A periodic entry with a fixed ID is silenced by what its last tick left.
 func TestAuditSaysWhichPeriodicEntryAnArchivedIDSilences(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.redis.Make(
 		inspecttest.Spec{Outcome: inspecttest.Archived, ID: "nightly", Queue: "reports"},

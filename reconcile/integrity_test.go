@@ -101,6 +101,7 @@ func TestAuditFindsHashesThatNothingHolds(t *testing.T) {
 // asynq's Inspector cuts the archive's set and leaves the hashes behind; the
 // worker's cut deletes them.
 func TestAuditFindsWhatTheInspectorCutOffTheArchive(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	var oldest inspect.Ref
 	for i, r := range w.redis.Fill("full", inspect.StateArchived, 9_999, func(_ int, m *inspecttest.Message) { m.Payload = nil }) {
@@ -200,6 +201,7 @@ func TestAuditFindsWhatAWorkerMadeOfAnIDWithoutATask(t *testing.T) {
 }
 
 func TestAuditFindsMessagesThatCannotBeDecoded(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.oneOfEach("whole")
 	w.redis.Make(

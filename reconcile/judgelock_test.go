@@ -103,6 +103,7 @@ func TestAuditSaysNothingOfALockWhoseTaskHasNoBound(t *testing.T) {
 // A paused queue whose waiting tasks have no locks, or whose locks are gone, has
 // nothing that ticks.
 func TestAuditHearsNoTickingWithoutLocks(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.redis.Make(
 		inspecttest.Spec{Outcome: inspecttest.Archived, ID: "archived", Payload: []byte("1"), Options: unique(time.Hour)},

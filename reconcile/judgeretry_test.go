@@ -14,6 +14,7 @@ import (
 )
 
 func TestAuditFindsHandlersThatCallDoneWorkAFailure(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	violation := errors.New(`ERROR: duplicate key value violates unique constraint "payments_task_id_key" (SQLSTATE 23505)`)
 	w.redis.Make(
@@ -103,6 +104,7 @@ func TestAuditFindsDelaysOutsideTheDeclaredPolicy(t *testing.T) {
 }
 
 func TestAuditFindsTasksThatOutlivedTheirDeadline(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	soon := asynq.Deadline(time.Now().Add(time.Second))
 	later := asynq.Deadline(time.Now().Add(time.Hour))

@@ -23,6 +23,7 @@ var allLocks = []reconcile.Code{
 }
 
 func TestAuditFindsTheLocksThatArchivedTasksKeep(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.redis.Make(
 		inspecttest.Spec{Outcome: inspecttest.Archived, ID: "blocks", Payload: []byte("1"), Options: unique(time.Hour)},
@@ -54,6 +55,7 @@ func TestAuditFindsTheLocksThatArchivedTasksKeep(t *testing.T) {
 // A lock that ended while its task still waits no longer guards it. Who takes it
 // next owns it.
 func TestAuditFindsLocksThatEndedBeforeTheirTasks(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.redis.Make(
 		inspecttest.Spec{Outcome: inspecttest.Retry, ID: "lost-retry", Payload: []byte("1"), Options: unique(time.Second)},

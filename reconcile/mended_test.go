@@ -15,6 +15,7 @@ import (
 )
 
 func TestWhySeesThatTheTaskBehindABarrierNeverRuns(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		damage func(w *world)
 		stuck  reconcile.Code

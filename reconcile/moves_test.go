@@ -64,6 +64,7 @@ func holds(t *testing.T, plan reconcile.Plan, id string, reason reconcile.HoldRe
 }
 
 func TestRequeueRunsWhatIsLostAndHoldsTheRest(t *testing.T) {
+	t.Parallel()
 	w := newWorkshop(t)
 	w.redis.Make(
 		inspecttest.Spec{Outcome: inspecttest.Archived, ID: "lost", Payload: []byte("1")},
@@ -96,6 +97,7 @@ func TestRequeueRunsWhatIsLostAndHoldsTheRest(t *testing.T) {
 }
 
 func TestRequeueHoldsTasksOfQueuesThatNobodyTakesFrom(t *testing.T) {
+	t.Parallel()
 	w := newWorkshop(t)
 	w.redis.Make(
 		inspecttest.Spec{Outcome: inspecttest.Archived, ID: "here", Payload: []byte("1")},
@@ -116,6 +118,7 @@ func TestRequeueHoldsTasksOfQueuesThatNobodyTakesFrom(t *testing.T) {
 }
 
 func TestRequeueRunsTheOldestOfOneKey(t *testing.T) {
+	t.Parallel()
 	w := newWorkshop(t)
 	for i, id := range []string{"first", "second", "third"} {
 		if i > 0 {
@@ -142,6 +145,7 @@ func keyedByEvent() reconcile.Options {
 }
 
 func TestApplyRefusesWhatATwinBeganSinceThePlan(t *testing.T) {
+	t.Parallel()
 	w := newWorkshop(t)
 	w.redis.Make(inspecttest.Spec{Outcome: inspecttest.Archived, ID: "old", Payload: []byte(`{"event":"e"}`)})
 	settleDown()
@@ -158,6 +162,7 @@ func TestApplyRefusesWhatATwinBeganSinceThePlan(t *testing.T) {
 }
 
 func TestApplyRefusesWhatTookEffectSinceThePlan(t *testing.T) {
+	t.Parallel()
 	w := newWorkshop(t)
 	w.redis.Make(
 		inspecttest.Spec{Outcome: inspecttest.Archived, ID: "zombie", Payload: []byte("1")},
@@ -189,6 +194,7 @@ func TestApplyRefusesWhatTookEffectSinceThePlan(t *testing.T) {
 // Both look into one archive at once: each task is moved by one of them, and the
 // other is told so.
 func TestTwoOperatorsMoveEachTaskOnce(t *testing.T) {
+	t.Parallel()
 	w := newWorkshop(t)
 	var specs []inspecttest.Spec
 	for i := range 40 {
@@ -224,6 +230,7 @@ func TestTwoOperatorsMoveEachTaskOnce(t *testing.T) {
 }
 
 func TestRequeueHoldsWorkWhoseLockAnotherTaskHas(t *testing.T) {
+	t.Parallel()
 	w := newWorkshop(t)
 	w.redis.Make(
 		inspecttest.Spec{Outcome: inspecttest.Archived, ID: "unique", Type: "t", Payload: []byte("1"), Options: []asynq.Option{asynq.Unique(time.Second)}},
@@ -278,6 +285,7 @@ func TestForceNeedsOneNameAndAReason(t *testing.T) {
 }
 
 func TestResolveDeletesWhatIsDoneWithItsLockAndNothingElse(t *testing.T) {
+	t.Parallel()
 	w := newWorkshop(t)
 	const id = "6f1c0d6e-3d0e-4d0c-9f57-1f9d5a1f2b3c"
 	w.redis.Make(
@@ -302,6 +310,7 @@ func TestResolveDeletesWhatIsDoneWithItsLockAndNothingElse(t *testing.T) {
 }
 
 func TestAttemptsAndRelockAreGivenInTheSameStep(t *testing.T) {
+	t.Parallel()
 	w := newWorkshop(t)
 	w.redis.Make(inspecttest.Spec{
 		Outcome: inspecttest.Archived, ID: "lost", Type: "t", Payload: []byte("1"),
@@ -329,6 +338,7 @@ func TestAttemptsAndRelockAreGivenInTheSameStep(t *testing.T) {
 }
 
 func TestCanaryStopsTheRestWhenItFails(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		handler func(w *workshop, id string) error
 		runs    int
@@ -372,6 +382,7 @@ func TestCanaryStopsTheRestWhenItFails(t *testing.T) {
 }
 
 func TestApplyStopsAfterFailures(t *testing.T) {
+	t.Parallel()
 	w := newWorkshop(t)
 	var specs []inspecttest.Spec
 	for i := range 60 {
@@ -388,6 +399,7 @@ func TestApplyStopsAfterFailures(t *testing.T) {
 }
 
 func TestApplyWaitsWhileAQueueIsFull(t *testing.T) {
+	t.Parallel()
 	w := newWorkshop(t)
 	var specs []inspecttest.Spec
 	for i := range 12 {

@@ -17,6 +17,7 @@ import (
 
 // In a cluster the queues of one plan lie in several slots, and so do their locks.
 func TestRequeueAndResolveWorkInACluster(t *testing.T) {
+	t.Parallel()
 	w := newWorkshop(t)
 	cluster := inspecttest.StartCluster(t)
 	queue, err := inspect.Open(t.Context(), cluster.Options())

@@ -27,6 +27,7 @@ func (w *workshop) archivedTasks(n int) {
 
 // The operator said that nobody serves the queue, and never that the work is done.
 func TestForceOverridesTheHoldThatWasShownAndNoOther(t *testing.T) {
+	t.Parallel()
 	w := newWorkshop(t)
 	w.archivedTasks(1)
 	o := reconcile.Options{Scope: reconcile.Scope{IDs: []string{"t0"}}}
@@ -44,6 +45,7 @@ func TestForceOverridesTheHoldThatWasShownAndNoOther(t *testing.T) {
 
 // A type without a table says nothing of its effects; accepted by its name, it runs.
 func TestAcceptedTypesRunThoughNoTableSpeaksOfThem(t *testing.T) {
+	t.Parallel()
 	w := newWorkshop(t)
 	w.archivedTasks(1)
 	o := reconcile.Options{Rules: []reconcile.Rule{{Class: reconcile.ClassIncrement}}}
@@ -61,6 +63,7 @@ func TestAcceptedTypesRunThoughNoTableSpeaksOfThem(t *testing.T) {
 // However fast tasks may be moved, no more than a few are on their way while
 // failures are counted.
 func TestStopAfterFailuresBoundsWhatIsOnItsWay(t *testing.T) {
+	t.Parallel()
 	w := newWorkshop(t)
 	w.archivedTasks(90)
 	stop := w.redis.Serve(map[string]int{"default": 1}, 4, func(context.Context, *asynq.Task) error { return asynq.SkipRetry })
@@ -80,6 +83,7 @@ func TestStopAfterFailuresBoundsWhatIsOnItsWay(t *testing.T) {
 }
 
 func TestReviewHoldsWhatChangedSinceThePlan(t *testing.T) {
+	t.Parallel()
 	w := newWorkshop(t)
 	w.archivedTasks(3)
 	plan := w.requeue(reconcile.Options{}, idle(reconcile.Moves{}))

@@ -16,6 +16,7 @@ import (
 // it counts once, is the twin of its equals, and keeps the work of its key from
 // being called lost.
 func TestAuditKnowsATaskThatWasMetOnItsWay(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	payload := []byte(`{"key":"k1"}`)
 	w.redis.Make(

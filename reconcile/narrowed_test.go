@@ -98,6 +98,7 @@ func TestAuditOfOneTypeSaysNothingOfOthers(t *testing.T) {
 
 // Where only some states are listed, a hash that was not met proves nothing.
 func TestAuditOfSomeStatesCallsNothingAGhost(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.wrongIn("mine", "kind:a")
 	w.oneOfEach("whole")

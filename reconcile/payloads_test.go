@@ -375,6 +375,7 @@ func TestNarrowedAuditsSayOfPayloadsWhatTheySaw(t *testing.T) {
 // A producer may send whatever it likes: ten thousand payloads of ten thousand
 // shapes, with every fault there is, give a handful of findings.
 func TestAuditOfHostilePayloadsSaysLittle(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	const n = 10_000
 	w.redis.Fill("wild", inspect.StateScheduled, n, func(i int, m *inspecttest.Message) {

@@ -88,6 +88,7 @@ func TestSampleHoldsWorksWhole(t *testing.T) {
 
 // What is held stays within its bounds whatever a queue holds.
 func TestSamplesAreBounded(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		types, each, size int
 	}{

@@ -123,6 +123,7 @@ func (w *workshop) clean() {
 func ref(id string) inspect.Ref { return inspect.Ref{Queue: "default", ID: id} }
 
 func TestRepairPutsGhostsWhereTheirWorkIsSafe(t *testing.T) {
+	t.Parallel()
 	w := newWorkshop(t)
 	const uuidKey = "6f1c0d6e-3d0e-4d0c-9f57-1f9d5a1f2b3c"
 	w.redis.Make(
@@ -230,6 +231,7 @@ func TestRepairOfAnUnleasedTaskDependsOnItsEffect(t *testing.T) {
 }
 
 func TestRepairLetsARunningWorkerBe(t *testing.T) {
+	t.Parallel()
 	w := newWorkshop(t)
 	w.redis.Make(inspecttest.Spec{Outcome: inspecttest.Active, ID: "running"})
 	time.Sleep(6 * time.Second) // until a heartbeat names what the worker runs
@@ -340,6 +342,7 @@ func TestReleaseTakesLocksLeftBehindAndNoOther(t *testing.T) {
 }
 
 func TestApplyRefusesWhatChangedSinceThePlan(t *testing.T) {
+	t.Parallel()
 	w := newWorkshop(t)
 	w.redis.Make(
 		inspecttest.Spec{Outcome: inspecttest.Pending, ID: "done-since", Payload: []byte("1")},

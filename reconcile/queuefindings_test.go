@@ -36,6 +36,7 @@ func TestAuditFindsQueuesThatNobodyServes(t *testing.T) {
 // A server that was stopped lives on until its tasks are done, and takes no
 // others.
 func TestAuditCallsAQueueUnservedWhoseServerIsStopped(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	srv := asynq.NewServer(w.redis.AsynqOpt(), asynq.Config{Queues: map[string]int{"q": 1}, Concurrency: 1, Logger: mute{}})
 	if err := srv.Start(asynq.HandlerFunc(func(context.Context, *asynq.Task) error { return nil })); err != nil {

@@ -45,6 +45,7 @@ func (w *workshop) stored(id string) (hash, score, owner string) {
 const undone = "6f1c0d6e-3d0e-4d0c-9f57-1f9d5a1f2b3c"
 
 func TestRestoreUndoesResolveByteForByteAgainAndAgain(t *testing.T) {
+	t.Parallel()
 	w := newWorkshop(t)
 	w.redis.Make(inspecttest.Spec{
 		Outcome: inspecttest.Archived, ID: undone, Type: "t", Payload: []byte("\x00\xff not text"), Result: []byte("half"),
@@ -84,6 +85,7 @@ func TestRestoreUndoesResolveByteForByteAgainAndAgain(t *testing.T) {
 }
 
 func TestRestoreSaysWhatCannotBePutBack(t *testing.T) {
+	t.Parallel()
 	w := newWorkshop(t)
 	id := func(n int) string { return fmt.Sprintf("6f1c0d6e-3d0e-4d0c-9f57-1f9d5a1f2b0%d", n) }
 	var ids []string
@@ -146,6 +148,7 @@ func TestRestoreSaysWhatCannotBePutBack(t *testing.T) {
 }
 
 func TestRestoreOfRedactedTasksIsHeld(t *testing.T) {
+	t.Parallel()
 	w := newWorkshop(t)
 	w.redis.Make(archivedSpecs(undone)...)
 	w.apply(undone)
@@ -169,6 +172,7 @@ func TestRestoreOfRedactedTasksIsHeld(t *testing.T) {
 }
 
 func TestRestoreStopsBeforeAnArchiveThatIsTrimmed(t *testing.T) {
+	t.Parallel()
 	w := newWorkshop(t)
 	ids := []string{"6f1c0d6e-3d0e-4d0c-9f57-1f9d5a1f2b31", "6f1c0d6e-3d0e-4d0c-9f57-1f9d5a1f2b32"}
 	w.redis.Make(archivedSpecs(ids...)...)
@@ -187,6 +191,7 @@ func TestRestoreStopsBeforeAnArchiveThatIsTrimmed(t *testing.T) {
 // A ghost that was closed was in no archive: it comes back there, since nothing
 // runs from it.
 func TestRestorePutsAClosedTaskIntoTheArchive(t *testing.T) {
+	t.Parallel()
 	w := newWorkshop(t)
 	w.redis.Make(inspecttest.Spec{Outcome: inspecttest.Retry, ID: undone, Type: "t", Payload: []byte("1"), Options: hourly})
 	w.apply(undone)
@@ -209,6 +214,7 @@ func TestRestorePutsAClosedTaskIntoTheArchive(t *testing.T) {
 }
 
 func TestRestoreByRunTakesItsTasksAndNoOthers(t *testing.T) {
+	t.Parallel()
 	w := newWorkshop(t)
 	ids := []string{"6f1c0d6e-3d0e-4d0c-9f57-1f9d5a1f2b31", "6f1c0d6e-3d0e-4d0c-9f57-1f9d5a1f2b32"}
 	w.redis.Make(archivedSpecs(ids...)...)
@@ -235,6 +241,7 @@ func TestRestoreByRunTakesItsTasksAndNoOthers(t *testing.T) {
 }
 
 func TestTwoRestoresAtOncePutATaskBackOnce(t *testing.T) {
+	t.Parallel()
 	w := newWorkshop(t)
 	var ids []string
 	for n := range 20 {
@@ -274,6 +281,7 @@ func TestTwoRestoresAtOncePutATaskBackOnce(t *testing.T) {
 }
 
 func TestRestoreLeavesALockThatIsAnothersNow(t *testing.T) {
+	t.Parallel()
 	w := newWorkshop(t)
 	w.redis.Make(inspecttest.Spec{Outcome: inspecttest.Archived, ID: undone, Type: "t", Payload: []byte("1"), Options: hourly})
 	w.apply(undone)

@@ -188,6 +188,7 @@ func archivedSpecs(ids ...string) []inspecttest.Spec {
 }
 
 func TestResumeSaysWhatBecameOfEveryRequeue(t *testing.T) {
+	t.Parallel()
 	w := newWorkshop(t)
 	unmade := []string{"untouched", "deleted", "answered", "ghost"}
 	made := []string{"waits", "failed", "by-hand"}
@@ -250,6 +251,7 @@ func (w *world) until(id string, s inspect.State) {
 }
 
 func TestResumeSaysWhatBecameOfEveryDeletion(t *testing.T) {
+	t.Parallel()
 	w := newWorkshop(t)
 	ids := make(map[string]string, 5)
 	var specs []inspecttest.Spec
@@ -341,6 +343,7 @@ func TestResumeSaysWhatBecameOfRepairsAndReleases(t *testing.T) {
 }
 
 func TestResumePutsBackWhatWasToBePutBack(t *testing.T) {
+	t.Parallel()
 	w := newWorkshop(t)
 	ids := []string{"6f1c0d6e-3d0e-4d0c-9f57-1f9d5a1f2b31", "6f1c0d6e-3d0e-4d0c-9f57-1f9d5a1f2b32", "6f1c0d6e-3d0e-4d0c-9f57-1f9d5a1f2b33", "6f1c0d6e-3d0e-4d0c-9f57-1f9d5a1f2b34"}
 	w.redis.Make(archivedSpecs(ids...)...)
@@ -371,6 +374,7 @@ func TestResumePutsBackWhatWasToBePutBack(t *testing.T) {
 // A resumption is killed between its own intent and the settlement of the old one:
 // the task has two pending intents.
 func TestResumeMovesATaskOnceThatHasTwoPendingIntents(t *testing.T) {
+	t.Parallel()
 	w := newWorkshop(t)
 	w.redis.Make(archivedSpecs("twice")...)
 	settleDown()
@@ -391,6 +395,7 @@ func TestResumeMovesATaskOnceThatHasTwoPendingIntents(t *testing.T) {
 }
 
 func TestResumeHoldsWhatTookEffectMeanwhile(t *testing.T) {
+	t.Parallel()
 	w := newWorkshop(t)
 	w.redis.Make(archivedSpecs("zombie")...)
 	settleDown()
@@ -418,6 +423,7 @@ func TestResumeHoldsWhatTookEffectMeanwhile(t *testing.T) {
 }
 
 func TestResumeHoldsWithoutALedger(t *testing.T) {
+	t.Parallel()
 	w := newWorkshop(t)
 	w.redis.Make(archivedSpecs("lost")...)
 	settleDown()
@@ -434,6 +440,7 @@ func TestResumeHoldsWithoutALedger(t *testing.T) {
 // What the operator let through in the run that ended is let through again, and
 // nothing else is.
 func TestResumeKeepsTheOptionsOfTheRunThatEnded(t *testing.T) {
+	t.Parallel()
 	w := newWorkshop(t)
 	w.redis.Make(
 		inspecttest.Spec{Outcome: inspecttest.Archived, ID: "forced", Payload: []byte("1")},
@@ -474,6 +481,7 @@ func TestResumeKeepsTheOptionsOfTheRunThatEnded(t *testing.T) {
 }
 
 func TestResumeLeavesPendingWhatItCouldNotBegin(t *testing.T) {
+	t.Parallel()
 	w := newWorkshop(t)
 	w.redis.Make(archivedSpecs("first", "second")...)
 	settleDown()
@@ -502,6 +510,7 @@ func TestResumeLeavesPendingWhatItCouldNotBegin(t *testing.T) {
 
 // The answer is lost on the wire, after Redis has done its work.
 func TestResumeAfterALostReply(t *testing.T) {
+	t.Parallel()
 	w := newWorkshop(t)
 	w.redis.Make(archivedSpecs("first", "second")...)
 	settleDown()
@@ -557,6 +566,7 @@ func TestDeliveryIsWaitedForFromTheLastIntent(t *testing.T) {
 }
 
 func TestResumePutsBackOnceWhatTwoRunsWereToPutBack(t *testing.T) {
+	t.Parallel()
 	w := newWorkshop(t)
 	w.redis.Make(archivedSpecs(undone)...)
 	w.apply(undone)

@@ -13,6 +13,7 @@ import (
 )
 
 func TestAuditFindsPeriodicEntriesOfTwoSchedulers(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	low := []asynq.Option{asynq.Queue("low"), asynq.MaxRetry(3)}
 	w.schedule(
@@ -59,6 +60,7 @@ func TestAuditFindsPeriodicEntriesOfTwoSchedulers(t *testing.T) {
 // A scheduler that died leaves its entries until they expire by its own last
 // word; from then on they are nobody's.
 func TestAuditLeavesOutEntriesOfASchedulerThatExpired(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	e := entry{"@every 24h", "report:build", "", nil}
 	stop := w.schedule(e)
@@ -87,6 +89,7 @@ func TestAuditLeavesOutEntriesOfASchedulerThatExpired(t *testing.T) {
 }
 
 func TestAuditFindsAnEntryThatOneSchedulerRegisteredTwice(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.schedule(
 		entry{"*/5 * * * *", "sync:run", "", nil}, entry{"*/5 * * * *", "sync:run", "", nil},

@@ -13,6 +13,7 @@ import (
 )
 
 func TestAuditFindsActiveTasksThatNoRecovererWillTake(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.redis.Make(
 		inspecttest.Spec{Outcome: inspecttest.Active, ID: "worked", Queue: "q", Payload: []byte("1")},
@@ -120,6 +121,7 @@ func TestAuditFindsGroupsThatNoAggregatorSees(t *testing.T) {
 }
 
 func TestAuditFindsTasksThatLieWhereTheirHashesDoNotSay(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.oneOfEach("whole")
 	w.redis.Make(

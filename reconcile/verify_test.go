@@ -60,6 +60,7 @@ func checkProofs(t *testing.T, got map[string]reconcile.Verified, sum reconcile.
 }
 
 func TestVerifySaysWhatBecameOfEveryTaskThatRanAgain(t *testing.T) {
+	t.Parallel()
 	w := newWorkshop(t)
 	// No unique index stops a second row of a key.
 	w.db.Exec(`CREATE TABLE effects (task_id text NOT NULL, created_at timestamptz NOT NULL DEFAULT now())`)
@@ -120,6 +121,7 @@ func TestVerifySaysWhatBecameOfEveryTaskThatRanAgain(t *testing.T) {
 }
 
 func TestVerifySaysWhatBecameOfDeletionsAndOfTasksPutBack(t *testing.T) {
+	t.Parallel()
 	w := newWorkshop(t)
 	id := func(n int) string { return fmt.Sprintf("6f1c0d6e-3d0e-4d0c-9f57-1f9d5a1f2b0%d", n) }
 	ids := []string{id(0), id(1), id(2), id(3), id(4)}
@@ -154,6 +156,7 @@ func TestVerifySaysWhatBecameOfDeletionsAndOfTasksPutBack(t *testing.T) {
 }
 
 func TestVerifyOfAKilledRunSaysWhatIsOpen(t *testing.T) {
+	t.Parallel()
 	w := newWorkshop(t)
 	w.redis.Make(archivedSpecs("lost", "answered")...)
 	w.redis.Make(inspecttest.Spec{Outcome: inspecttest.Archived, ID: "ghost", Payload: []byte("g")})
@@ -174,6 +177,7 @@ func TestVerifyOfAKilledRunSaysWhatIsOpen(t *testing.T) {
 
 // The rule was changed since: the key that the run rested on is the one that counts.
 func TestVerifyUsesTheKeyThatTheTaskHad(t *testing.T) {
+	t.Parallel()
 	w := newWorkshop(t)
 	w.redis.Make(
 		inspecttest.Spec{Outcome: inspecttest.Archived, ID: "a", Payload: []byte(`{"event":"e1","n":"other"}`)},
@@ -198,6 +202,7 @@ func TestVerifyUsesTheKeyThatTheTaskHad(t *testing.T) {
 }
 
 func TestVerifyCountsLargeRunsInBatches(t *testing.T) {
+	t.Parallel()
 	w := newWorkshop(t)
 	const n = 1203
 	refs := w.redis.Fill("default", inspect.StateArchived, n, func(i int, m *inspecttest.Message) {

@@ -38,6 +38,7 @@ func (w *world) tryEnqueue(queue, taskType string, payload []byte, options ...as
 var hourly = []asynq.Option{asynq.Unique(time.Hour)}
 
 func TestWhyNamesTheLockInEveryStateOfItsOwner(t *testing.T) {
+	t.Parallel()
 	tests := []struct {
 		name    string
 		spec    inspecttest.Spec
@@ -210,6 +211,7 @@ func TestWhyNamesLocksLeftBehind(t *testing.T) {
 }
 
 func TestWhyNamesTheTaskIDInEveryState(t *testing.T) {
+	t.Parallel()
 	for outcome, state := range map[inspecttest.Outcome]inspect.State{
 		inspecttest.Pending: inspect.StatePending, inspecttest.Scheduled: inspect.StateScheduled,
 		inspecttest.Aggregating: inspect.StateAggregating, inspecttest.Retry: inspect.StateRetry,
@@ -234,6 +236,7 @@ func TestWhyNamesTheTaskIDInEveryState(t *testing.T) {
 }
 
 func TestWhySaysWhatKeepsATaskIDAfterItsRetention(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.redis.Make(inspecttest.Spec{
 		Outcome: inspecttest.Completed, ID: "kept", Type: "t", Options: []asynq.Option{asynq.Retention(time.Second)},

@@ -91,7 +91,8 @@ func serverOptions(dir string, port int) []string {
 		"listen_addresses=127.0.0.1", "unix_socket_directories=",
 		"fsync=off", "synchronous_commit=off", "full_page_writes=off",
 		"max_connections=60", "shared_buffers=32MB",
-		"wal_level=logical", "max_wal_senders=8", "max_replication_slots=8", "hot_standby=on",
+		"wal_level=logical", "max_wal_senders=16", "max_replication_slots=8", "hot_standby=on",
+		"wal_keep_size=512MB", // what a replica being copied needs, whatever else is written meanwhile
 		"max_prepared_transactions=20",
 		"log_min_messages=warning", "lc_messages=C",
 	}
