@@ -83,7 +83,11 @@ func repairChoice(d *Dossier) (Choice, bool) {
 		if s.Hold != "" {
 			return Choice{Verb: "repair", Outcome: "held: " + s.Hold}, true
 		}
-		return Choice{Verb: "repair", Outcome: s.Words() + " (" + f.Action() + ")", Safe: true}, true
+		c := Choice{Verb: "repair", Outcome: s.Words(), Safe: true}
+		if action := f.Action(); action != "" {
+			c.Outcome += " (" + action + ")"
+		}
+		return c, true
 	}
 	return Choice{}, false
 }

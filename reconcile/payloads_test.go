@@ -402,8 +402,8 @@ func TestAuditOfHostilePayloadsSaysLittle(t *testing.T) {
 		if len(f.Detail) > 20_000 {
 			t.Errorf("%s: %d bytes of detail", f.Code, len(f.Detail))
 		}
-		if f.Task.Queue == "types" && f.Action() != "" {
-			t.Errorf("an action that no shell can pass on: %q", f.Action())
+		if a := f.Action(); f.Task.Queue == "types" && a != "" && !strings.HasPrefix(a, "idemctl payload check --queue=types --id=") {
+			t.Errorf("an action that no shell can pass on: %q", a)
 		}
 	}
 	for what, count := range seen {

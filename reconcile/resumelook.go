@@ -116,11 +116,14 @@ func (in *OpenIntent) lookRestored(k *kept, now inspect.Raw) {
 	}
 }
 
+// repairCommand mends one task, or what is wrong with a queue; "" where no shell can
+// pass its name on.
 func repairCommand(r inspect.Ref) string {
-	if r.ID == "" {
-		return "idemctl integrity repair --queue=" + ShellQuote(r.Queue)
+	c := Command("idemctl integrity repair").Only("queue", r.Queue)
+	if r.ID != "" {
+		c = c.Flag("id", r.ID)
 	}
-	return "idemctl integrity repair --queue=" + ShellQuote(r.Queue) + " --id=" + ShellQuote(r.ID)
+	return c.String()
 }
 
 // lookRepairs asks whether the findings still stand that the other changes were to
@@ -216,7 +219,7 @@ func (p *resuming) lookReleases(ctx context.Context, intents []*OpenIntent, keys
 			in.done(fmt.Sprintf("taken as made: task %q holds the lock now", l.Owner))
 		default:
 			in.refused(notMade + ": the lock is held by the same task still, or again")
-			in.Command = "idemctl locks release --key=" + ShellQuote(l.Key)
+			in.Command = releaseCommand(l.Key)
 		}
 	}
 	return nil

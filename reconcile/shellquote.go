@@ -6,7 +6,8 @@ import (
 )
 
 // ShellQuote makes a text one word of a POSIX shell's command line. Control
-// characters are written as $'…' escapes, which bash, zsh and ksh read.
+// characters are written as $'…' escapes, which bash, zsh and ksh read. No word can
+// hold a NUL; CommandLine minds that.
 func ShellQuote(s string) string {
 	safe := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:@%+=,", r)

@@ -188,8 +188,8 @@ func TestWhyNamesLocksLeftBehind(t *testing.T) {
 		verdict reconcile.LockVerdict
 		command string
 	}{
-		"1": {reconcile.LockOrphaned, "idemctl locks release --key "},
-		"4": {reconcile.LockPhantom, "idemctl locks release --key "},
+		"1": {reconcile.LockOrphaned, "idemctl locks release --key="},
+		"4": {reconcile.LockPhantom, "idemctl locks release --key="},
 		"3": {reconcile.LockDrifted, "idemctl explain default changed"},
 	} {
 		a := w.ask(reconcile.Question{Type: "t", Payload: []byte(payload)})

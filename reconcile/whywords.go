@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/idemctl/idemctl/inspect"
 )
@@ -24,14 +23,10 @@ func (f *Refusal) tellLock(q queueFacts) {
 		f.archived()
 	case LockOrphaned:
 		f.Next = "release it, unless tasks of this type go into groups: then an aggregate may be doing this work"
-		if !strings.ContainsRune(f.Lock.Key, 0) {
-			f.Command = "idemctl locks release --key " + ShellQuote(f.Lock.Key)
-		}
+		f.Command = releaseCommand(f.Lock.Key)
 	case LockPhantom:
 		f.Next = "release it: nobody will do this work"
-		if !strings.ContainsRune(f.Lock.Key, 0) {
-			f.Command = "idemctl locks release --key " + ShellQuote(f.Lock.Key)
-		}
+		f.Command = releaseCommand(f.Lock.Key)
 	default:
 		f.Next = "look at the key by hand: asynq writes no such lock"
 	}
@@ -60,7 +55,7 @@ func (f *Refusal) tellID(q queueFacts) {
 	case t.Defect == inspect.DefectResultOnly:
 		f.Why = "a result without a task: nothing deletes it"
 		f.Next = "delete the leftover result"
-		f.Command = "idemctl integrity repair --queue " + ShellQuote(t.Queue) + " --id=" + ShellQuote(t.ID)
+		f.Command = repairCommand(t.Ref)
 	case t.State == inspect.StateArchived:
 		f.Why = "until the archived task is deleted; asynq does that after 90 days at the earliest, or when the archive is full"
 		f.archived()

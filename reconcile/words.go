@@ -155,14 +155,14 @@ func (f *Finding) Action() string {
 	case CodeNoUniqueIndex, CodeClockSkew, CodeSchedulerDuplicate:
 		return "idemctl doctor"
 	case CodeLockExpiresEarly:
-		if words := f.Task.Queue + f.Task.Type; f.Task.Type != "" && !strings.ContainsRune(words, 0) {
-			return "idemctl ttl-calc --observed --queue=" + ShellQuote(f.Task.Queue) + " --type=" + ShellQuote(f.Task.Type)
+		if f.Task.Type != "" && !strings.ContainsAny(f.Task.Type, "*?[") { // which ttl-calc takes for many types
+			return Command("idemctl ttl-calc --observed").Only("queue", f.Task.Queue).Only("type", f.Task.Type).String()
 		}
 	case CodeLockOrphaned, CodeLockPhantom:
-		if f.Lock == nil || strings.ContainsRune(f.Lock.Key, 0) {
+		if f.Lock == nil {
 			return ""
 		}
-		return "idemctl locks release --key " + ShellQuote(f.Lock.Key)
+		return releaseCommand(f.Lock.Key)
 	}
 	switch f.Code.Family() {
 	case "integrity":
@@ -176,14 +176,15 @@ func (f *Finding) Action() string {
 // explain is the command that tells all of the finding's task; "" where there
 // is none, or where no shell can pass its name on.
 func (f *Finding) explain() string {
-	if f.Task.ID == "" || strings.ContainsRune(f.Task.Queue+f.Task.ID, 0) {
-		return "" // no shell can pass a NUL on
+	if f.Task.ID == "" {
+		return ""
 	}
-	words := "idemctl explain "
-	if strings.HasPrefix(f.Task.Queue, "-") || strings.HasPrefix(f.Task.ID, "-") {
-		words += "-- " // what follows is no flag
-	}
-	return words + ShellQuote(f.Task.Queue) + " " + ShellQuote(f.Task.ID)
+	return Command("idemctl explain").Operands(f.Task.Queue, f.Task.ID).String()
+}
+
+// releaseCommand releases one lock; "" where no shell can pass its key on.
+func releaseCommand(key string) string {
+	return Command("idemctl locks release").Flag("key", key).String()
 }
 
 // moveOrExplain is the command that moves an archived task, where one does.
@@ -211,19 +212,10 @@ func (f *Finding) moveOrExplain() string {
 func (f *Finding) move(command string) string { return moveCommand(command, f.Task.Ref) }
 
 func moveCommand(command string, ref inspect.Ref) string {
-	if ref.ID == "" || strings.ContainsRune(ref.Queue+ref.ID, 0) {
+	if ref.ID == "" {
 		return ""
 	}
-	return "idemctl " + command + queueFlag(ref.Queue) + " --id=" + ShellQuote(ref.ID)
-}
-
-// queueFlag names one queue. The flag takes a list in CSV (RFC 4180), so a name
-// with a comma is quoted for that, and then for the shell.
-func queueFlag(queue string) string {
-	if strings.ContainsAny(queue, ",\"\r\n") {
-		queue = `"` + strings.ReplaceAll(queue, `"`, `""`) + `"`
-	}
-	return " --queue=" + ShellQuote(queue)
+	return Command("idemctl "+command).Only("queue", ref.Queue).Flag("id", ref.ID).String()
 }
 
 // at is the time of the effect, as an insertion; "" when no source says.

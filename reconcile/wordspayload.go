@@ -87,19 +87,14 @@ func (f *Finding) payloadAction() string {
 	if len(f.Tasks) > 0 {
 		id = f.Tasks[0].ID
 	}
-	if strings.ContainsRune(f.Task.Queue+f.Task.Type+id, 0) {
-		return "" // no shell can pass a NUL on
-	}
 	rule := payloadRules[f.Code]
-	queue := " --queue=" + ShellQuote(f.Task.Queue)
-	ofType := queue + " --type=" + ShellQuote(f.Task.Type)
 	switch {
 	case rule.Scope() == payload.ScopeCorpus:
-		return "idemctl payload corpus" + ofType
+		return Command("idemctl payload corpus").Only("queue", f.Task.Queue).Only("type", f.Task.Type).String()
 	case id != "":
-		return "idemctl payload check" + queue + " --id=" + ShellQuote(id)
+		return Command("idemctl payload check").Only("queue", f.Task.Queue).Flag("id", id).String()
 	}
-	return "idemctl payload check" + ofType
+	return Command("idemctl payload check").Only("queue", f.Task.Queue).Only("type", f.Task.Type).String()
 }
 
 // mostPaths is how many paths the words of a finding name.

@@ -2,7 +2,6 @@ package reconcile
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/idemctl/idemctl/inspect"
 )
@@ -98,15 +97,12 @@ func stateOr(s inspect.State, otherwise string) string {
 
 // repair is the command that mends what can be mended, or that shows more.
 func (f *Finding) repair() string {
-	queue := queueFlag(f.Task.Queue)
-	if strings.ContainsRune(f.Task.Queue+f.Task.ID+f.Task.Group, 0) {
-		return "" // no shell can pass a NUL on
-	}
+	queue := func(command string) CommandLine { return Command(command).Only("queue", f.Task.Queue) }
 	switch f.Code {
 	case CodeGroupUnregistered:
-		return "idemctl integrity repair" + queue + " --kind group-unregistered"
+		return queue("idemctl integrity repair").Flag("kind", "group-unregistered").String()
 	case CodeArchiveFull, CodeArchiveExpiring:
-		return "idemctl resolve" + queue
+		return queue("idemctl resolve").String()
 	case CodeQueueUnserved:
 		return "idemctl doctor"
 	case CodeResidue:
@@ -114,5 +110,5 @@ func (f *Finding) repair() string {
 	case CodeUndecodable:
 		return f.explain()
 	}
-	return "idemctl integrity repair" + queue + " --id=" + ShellQuote(f.Task.ID)
+	return queue("idemctl integrity repair").Flag("id", f.Task.ID).String()
 }
