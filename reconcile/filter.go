@@ -19,7 +19,8 @@ import (
 type Filter struct {
 	text    string
 	program *vm.Program
-	payload bool
+	payload bool // it looks into payloads
+	shapes  bool // it looks at shapes of errors
 
 	mu       sync.Mutex
 	failures int
@@ -55,6 +56,7 @@ type filterEnv struct {
 	Retried       int               `expr:"retried"`
 	MaxRetry      int               `expr:"max_retry"`
 	LastError     string            `expr:"last_error"`
+	ErrorShape    string            `expr:"error_shape"` // see Shape
 	LastFailedAt  time.Time         `expr:"last_failed_at"`
 	NextProcessAt time.Time         `expr:"next_process_at"`
 	ArchivedAt    time.Time         `expr:"archived_at"`
@@ -98,7 +100,7 @@ func CompileFilter(text string) (*Filter, error) {
 	if err != nil {
 		return nil, fmt.Errorf("filter %q: %s", text, firstLine(err))
 	}
-	return &Filter{text: text, program: program, payload: fields.payload}, nil
+	return &Filter{text: text, program: program, payload: fields.payload, shapes: fields.shapes}, nil
 }
 
 // String is the expression as it was written; "" for the nil filter.
@@ -153,6 +155,9 @@ func (f *Filter) env(s Subject) filterEnv {
 	}
 	if f.payload && env.Payload == nil {
 		env.Payload = decoded(s)
+	}
+	if f.shapes {
+		env.ErrorShape = Shape(env.LastError)
 	}
 	return env
 }

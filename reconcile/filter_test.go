@@ -35,6 +35,8 @@ func TestFilterSeesTaskEffectAndLock(t *testing.T) {
 		`headers.tenant == "acme" && headers["none"] == ""`,
 		`max_retry - retried == 21`,
 		`last_error contains "timeout" && last_error matches "^bank"`,
+		`error_shape == "bank: timeout"`,
+		`$env["error_shape"] == "bank: timeout"`,
 		`last_failed_at < applied_at + duration("2m") && applied_at < last_failed_at`,
 		`next_process_at > deadline && archived_at == last_failed_at && completed_at < archived_at`,
 		`timeout == duration("90s")`,

@@ -171,9 +171,10 @@ func textKey(s string) (key, problem string) {
 // keys.
 func (k *Key) OfContent() bool { return k.content }
 
-// fieldFinder notes whether an expression looks into the payload, and whether
-// at anything besides the type and the payload.
-type fieldFinder struct{ payload, other bool }
+// fieldFinder notes whether an expression looks at what is costly to make, the
+// payload and the shape of the error, and whether at anything besides the type and
+// the payload.
+type fieldFinder struct{ payload, shapes, other bool }
 
 func (f *fieldFinder) Visit(node *ast.Node) {
 	id, ok := (*node).(*ast.IdentifierNode)
@@ -184,7 +185,9 @@ func (f *fieldFinder) Visit(node *ast.Node) {
 	case "payload":
 		f.payload = true
 	case "$env":
-		f.payload, f.other = true, true
+		f.payload, f.shapes, f.other = true, true, true
+	case "error_shape":
+		f.shapes = true
 	case "id", "queue", "group", "headers":
 		f.other = true
 	}

@@ -11,7 +11,8 @@ import (
 // Changer plans changes, makes them, and reads the journal of those that were
 // made. A plan is the only way to a change.
 type Changer interface {
-	// Plan plans a change of the tasks; nothing is changed.
+	// Plan plans a change of the tasks; nothing is changed. With an error, the plan may
+	// still name its Command.
 	Plan(ctx context.Context, a Ask, tell func(reconcile.Progress)) (*Plan, error)
 	// Apply makes the steps of the plan that run. Every item is told once, when its
 	// outcome is known; what is told of the canary comes between. An error says
@@ -36,8 +37,10 @@ const (
 // Ask says what a plan is for.
 type Ask struct {
 	Verb Verb
-	Refs []inspect.Ref
-	Run  string // of the journal, for VerbRestore; "" is the last that can be put back
+	// Refs are the tasks; or, instead of them, Signature says which.
+	Refs      []inspect.Ref
+	Signature *Signature
+	Run       string // of the journal, for VerbRestore; "" is the last that can be put back
 }
 
 // Plan is what would be done, and what is held.
@@ -91,6 +94,13 @@ type Event struct {
 	Outcome Outcome
 	Words   string
 	Run     string // of the journal, once it is known
+	// Waiting says that the words are what the run waits for; the next event ends
+	// them.
+	Waiting bool
+	// Fate is what has become of the item's work since, in a word; FateBad that it is
+	// not what was wanted. "" where nobody looked.
+	Fate    string
+	FateBad bool
 }
 
 // Outcome is what came of an item.

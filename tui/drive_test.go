@@ -230,3 +230,15 @@ func (d *driver) on(text string) *driver {
 	}
 	return d
 }
+
+// line is the first line of the screen that holds the text.
+func (d *driver) line(text string) string {
+	d.t.Helper()
+	for l := range strings.Lines(d.screen()) {
+		if strings.Contains(l, text) {
+			return l
+		}
+	}
+	d.t.Fatalf("no line has %q:\n%s", text, d.screen())
+	return ""
+}

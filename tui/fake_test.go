@@ -337,6 +337,8 @@ type fakeChanger struct {
 	// gate, when set, holds every item back until it is read from.
 	gate chan struct{}
 	runs []Run
+	// canaryFails has the first canary fail.
+	canaryFails bool
 }
 
 func (c *fakeChanger) Plan(_ context.Context, a Ask, tell func(reconcile.Progress)) (*Plan, error) {
@@ -349,6 +351,20 @@ func (c *fakeChanger) Plan(_ context.Context, a Ask, tell func(reconcile.Progres
 	c.planned = append(c.planned, a)
 	if a.Verb == VerbRestore {
 		a.Refs = []inspect.Ref{{Queue: "payments", ID: "task-0001"}}
+	}
+	if a.Signature != nil {
+		where, err := reconcile.CompileFilter(a.Signature.Where())
+		if err != nil {
+			return nil, err
+		}
+		for i := range c.fake.tasks {
+			if j := &c.fake.tasks[i]; j.Verdict.Has(a.Signature.Code) && where.Passes(reconcile.Subject{Judged: j}) {
+				a.Refs = append(a.Refs, j.Task.Ref)
+			}
+		}
+		if len(a.Refs) > 4 {
+			return &Plan{Ask: a, Command: "idemctl " + string(a.Verb) + " --where=WHERE"}, fmt.Errorf("%d tasks are too many", len(a.Refs))
+		}
 	}
 	p := &Plan{Ask: a, MadeAt: noon, Canary: a.Verb == VerbRequeue, Command: "idemctl " + string(a.Verb), Notes: []string{"queue \"payments\" is paused"}}
 	for i, r := range a.Refs {
@@ -385,6 +401,15 @@ func (c *fakeChanger) Apply(ctx context.Context, p *Plan, o ApplyOptions, tell f
 			return ctx.Err()
 		}
 		tell(Event{Ref: it.Ref, Outcome: OutcomeDone, Words: "done"})
+		if o.Canary > 0 {
+			tell(Event{Words: "waiting for 1 canary task", Waiting: true})
+			if c.canaryFails {
+				tell(Event{Ref: it.Ref, Outcome: OutcomeDone, Words: "canary: it failed again", Fate: "failed again", FateBad: true})
+				return errors.New("the canary failed")
+			}
+			tell(Event{Ref: it.Ref, Outcome: OutcomeDone, Words: "canary: its work is done, once", Fate: "applied"})
+			o.Canary--
+		}
 	}
 	return nil
 }

@@ -2,12 +2,11 @@ package tui
 
 import (
 	"fmt"
-	"strings"
+	"slices"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/idemctl/idemctl/inspect"
-	"github.com/idemctl/idemctl/internal/visible"
 	"github.com/idemctl/idemctl/reconcile"
 )
 
@@ -28,7 +27,8 @@ type findings struct {
 // findingLine is a group, or one of its findings.
 type findingLine struct {
 	group *Group
-	count int // of the group, as far as the filter lets them through
+	count int                  // of the group; under a filter, of those kept that pass it
+	kept  []*reconcile.Finding // of a group: its examples that pass the filter
 	find  *reconcile.Finding
 }
 
@@ -87,7 +87,11 @@ func (s *findings) shown() shown {
 		parts = append(parts, "● "+count(len(s.marks))+" marked")
 	}
 	if !s.where.empty() {
-		parts = append(parts, "/"+safe(s.where.text))
+		text := "/" + safe(s.where.text)
+		if s.audit != nil && slices.ContainsFunc(s.audit.Groups, func(g *Group) bool { return g.Count > len(g.Examples) }) {
+			text += " among those kept"
+		}
+		parts = append(parts, text)
 	}
 	out.words = joined(parts...)
 	return out
@@ -142,7 +146,7 @@ func (s *findings) addGroup(g *Group) {
 			return
 		}
 	}
-	s.lines = append(s.lines, findingLine{group: g, count: n})
+	s.lines = append(s.lines, findingLine{group: g, count: n, kept: inside})
 	if s.open1[g.key()] {
 		for _, f := range inside {
 			s.lines = append(s.lines, findingLine{group: g, find: f})
@@ -166,8 +170,8 @@ func (s *findings) current() (inspect.Ref, bool) {
 		return inspect.Ref{}, false
 	case l.find != nil:
 		return l.find.Task.Ref, l.find.Task.ID != ""
-	case len(l.group.Examples) > 0:
-		ref := l.group.Examples[0].Task.Ref
+	case len(l.kept) > 0:
+		ref := l.kept[0].Task.Ref
 		return ref, ref.ID != ""
 	}
 	return inspect.Ref{}, false
@@ -183,8 +187,8 @@ func (s *findings) actions() []action {
 		act(k.mark, "mark", func() tea.Cmd { s.toggle(); return nil }),
 		act(k.markAll, "", func() tea.Cmd { s.markShown(); return nil }),
 		act(k.clearMarks, "", func() tea.Cmd { clear(s.marks); return nil }),
-		act(k.requeue, "requeue", func() tea.Cmd { return s.change(VerbRequeue, s.chosen()) }),
-		act(k.resolve, "resolve", func() tea.Cmd { return s.change(VerbResolve, s.chosen()) }),
+		act(k.requeue, "requeue", func() tea.Cmd { return s.change(VerbRequeue) }),
+		act(k.resolve, "resolve", func() tea.Cmd { return s.change(VerbResolve) }),
 		act(k.audit, "audit now", func() tea.Cmd { return s.auditNow() }),
 	}
 	out = append(out, s.refActions(s.current)...)
@@ -239,20 +243,28 @@ func (s *findings) redo() {
 	s.begun = ""
 }
 
-// refsOf are the tasks of a line.
-func refsOf(l findingLine) []inspect.Ref {
-	var refs []inspect.Ref
-	add := func(f *reconcile.Finding) {
-		if f.Task.ID != "" {
-			refs = append(refs, f.Task.Ref)
-		}
-	}
+// refs are the tasks of a line that are kept here.
+func (l *findingLine) refs() []inspect.Ref {
 	if l.find != nil {
-		add(l.find)
-		return refs
+		return refsOf([]*reconcile.Finding{l.find})
 	}
-	for i := range l.group.Examples {
-		add(&l.group.Examples[i])
+	return refsOf(l.kept)
+}
+
+// whole says that the line's tasks are all kept here.
+func (l *findingLine) whole() bool {
+	return l.find != nil || l.group.Count <= len(l.group.Examples)
+}
+
+// refsOf are the tasks of findings, each once.
+func refsOf(found []*reconcile.Finding) []inspect.Ref {
+	var refs []inspect.Ref
+	have := map[inspect.Ref]bool{}
+	for _, f := range found {
+		if ref := f.Task.Ref; ref.ID != "" && !have[ref] {
+			have[ref] = true
+			refs = append(refs, ref)
+		}
 	}
 	return refs
 }
@@ -262,9 +274,9 @@ func (s *findings) toggle() {
 	if !ok {
 		return
 	}
-	s.markAllOf(refsOf(l))
-	if l.find == nil && l.count > len(l.group.Examples) {
-		s.say(fmt.Sprintf("of %s only %s are kept here; a command with --where plans all", count(l.count), count(len(l.group.Examples))))
+	s.markAllOf(l.refs())
+	if !l.whole() {
+		s.say(fmt.Sprintf("of %s only %s are kept here and marked; without marks, R and X plan the whole signature", count(l.group.Count), count(len(l.kept))))
 	}
 	s.list.move(1)
 }
@@ -287,155 +299,41 @@ func (s *findings) markAllOf(refs []inspect.Ref) {
 
 func (s *findings) markShown() {
 	var refs []inspect.Ref
-	for _, l := range s.lines {
-		refs = append(refs, refsOf(l)...)
+	whole := true
+	for i := range s.lines {
+		refs = append(refs, s.lines[i].refs()...)
+		whole = whole && s.lines[i].whole()
 	}
 	s.markAllOf(refs)
+	if !whole && len(s.marks) > 0 {
+		s.say(fmt.Sprintf("%s are marked, all that are kept here; signatures with ◐ have more", plural(len(s.marks), "task", "tasks")))
+	}
 }
 
-// chosen are the marked tasks, or those of the line under the cursor.
-func (s *findings) chosen() []inspect.Ref {
-	if len(s.marks) == 0 {
-		l, ok := s.line()
-		if !ok {
+// change plans for the marked tasks, or for the line under the cursor: a signature
+// stands for all tasks that have it, kept here or not.
+func (s *findings) change(v Verb) tea.Cmd {
+	if len(s.marks) > 0 {
+		return s.hub.change(v, sortedRefs(s.marks))
+	}
+	l, ok := s.line()
+	if !ok {
+		return nil
+	}
+	if l.find == nil {
+		if sig, ok := l.group.signature(&s.where); ok {
+			return s.plan(Ask{Verb: v, Signature: sig})
+		}
+		if !l.whole() {
+			s.say(fmt.Sprintf("of %s only %s are kept here: open the signature, or leave the filter (esc)", count(l.group.Count), count(len(l.kept))))
 			return nil
 		}
-		return refsOf(l)
 	}
-	return sortedRefs(s.marks)
+	return s.hub.change(v, l.refs())
 }
 
 func (s *findings) click(line int) {
 	if i := s.list.top + line; line >= 0 && i < len(s.lines) && line < s.list.height {
 		s.list.to(i)
 	}
-}
-
-func (s *findings) body(width, height int) []string {
-	s.arrange()
-	if s.audit == nil {
-		return append([]string{""}, indented(s.noAudit(), width)...)
-	}
-	if len(s.lines) == 0 {
-		words := "✓ nothing is wrong"
-		if !s.where.empty() {
-			words = "no finding passes the filter; esc clears it"
-		}
-		return append([]string{""}, indented(words, width)...)
-	}
-	foot := s.foot(width, height)
-	s.list.resize(len(s.lines), height-len(foot))
-	from, to := s.list.window()
-	digits := 1
-	for _, l := range s.lines {
-		digits = max(digits, len(count(l.count)))
-	}
-	var lines []string
-	for i := from; i < to; i++ {
-		lines = append(lines, s.drawn(i, digits, width))
-	}
-	return append(padded(lines, height-len(foot)), foot...)
-}
-
-// drawn draws a line.
-func (s *findings) drawn(i, digits, width int) string {
-	l := s.lines[i]
-	mark := " "
-	refs := refsOf(l)
-	marked := 0
-	for _, r := range refs {
-		if s.marks[r] {
-			marked++
-		}
-	}
-	switch {
-	case marked > 0 && marked == len(refs):
-		mark = "●"
-	case marked > 0:
-		mark = "◐"
-	}
-	var text string
-	if l.find != nil {
-		text = s.findingText(l, digits)
-	} else {
-		text = s.groupText(l, digits)
-	}
-	if i == s.list.cursor {
-		return s.theme.cursor.Render(clip("▸"+mark+plainText(text), width))
-	}
-	return " " + s.theme.key.Render(mark) + text
-}
-
-func (s *findings) groupText(l findingLine, digits int) string {
-	g := l.group
-	fold := "▹"
-	if s.open1[g.key()] {
-		fold = "▿"
-	}
-	isNew := " "
-	if s.news[g.key()] {
-		isNew = "+"
-	}
-	return s.theme.severity(g.Severity, shape(g.Severity)) + " " + visible.PadLeft(count(l.count), digits) + s.theme.warn.Render(isNew) + fold + " " +
-		string(g.Code) + "  " + safe(g.Type) + "  " + s.theme.dim.Render(joined(causeWord(g.Cause), safe(g.Text)))
-}
-
-func (s *findings) findingText(l findingLine, digits int) string {
-	f := l.find
-	what := refText(f.Task.Ref)
-	if f.Task.ID == "" {
-		what = safe(f.Task.Type)
-	}
-	key := ""
-	if f.Key != "" && f.Key != f.Task.ID {
-		key = "key " + safe(f.Key)
-	}
-	status := ""
-	if f.OfEffect() {
-		status = s.theme.status(f.Status, statusShape(f.Status)+" "+f.Status.String()) + "  "
-	}
-	state := f.Task.State.String()
-	if f.Task.State == inspect.StateUnknown {
-		state = ""
-	}
-	return strings.Repeat(" ", digits+5) + what + "  " + status + s.theme.dim.Render(joined(state, key, whenText(s, f)))
-}
-
-func whenText(s *findings, f *reconcile.Finding) string {
-	if f.Task.LastFailedAt.IsZero() {
-		return ""
-	}
-	return "failed " + ago(f.Task.LastFailedAt, s.redisNow())
-}
-
-// refText is a task's name.
-func refText(r inspect.Ref) string { return safe(r.Queue) + "/" + safe(r.ID) }
-
-// foot says of the line under the cursor what it means, and what acts.
-func (s *findings) foot(width, height int) []string {
-	l, ok := s.line()
-	if !ok || height < 10 {
-		return nil
-	}
-	f := l.find
-	if f == nil {
-		if len(l.group.Examples) == 0 {
-			return nil
-		}
-		f = &l.group.Examples[0]
-	}
-	return s.findingFoot(f, width, max(3, height/3))
-}
-
-// findingFoot says of a finding what it means and what acts, in so many lines.
-func (h *hub) findingFoot(f *reconcile.Finding, width, most int) []string {
-	t := &h.theme
-	w := &writer{theme: t, width: width}
-	message, consequence := findingWords(f, h.redisNow())
-	w.hang(t.severity(f.Severity, shape(f.Severity))+" ", 2, message, t.boldText)
-	w.hang("  ", 2, consequence, nil)
-	if a := f.Action(); a != "" {
-		w.hang(t.dim.Render("$ "), 2, safe(a), t.keyText)
-	}
-	return append([]string{t.dim.Render(strings.Repeat("─", width))}, padded(w.lines, min(len(w.lines), most))...)
 }

@@ -19,6 +19,7 @@ type planScreen struct {
 	desk     *desk
 	ask      Ask
 	plan     *Plan
+	line     string // the command of a plan that could not be made
 	phase    phase
 	progress *reconcile.Progress
 	err      error // of planning, or what ended the application
@@ -28,8 +29,11 @@ type planScreen struct {
 	rows     []int // of plan.Items
 	outcomes map[inspect.Ref]Event
 	said     []string // on the run as a whole, newest last
+	waiting  string   // what the run waits for
 	run      string
+	undoneBy string // the run that has put back what this one deleted
 	done     map[Outcome]int
+	spoilt   int // were done, and their work came to no good since
 
 	list   list
 	table  table
@@ -58,6 +62,15 @@ const (
 	showHeld
 )
 
+// plan opens a plan, where anything may be changed.
+func (h *hub) plan(a Ask) tea.Cmd {
+	if words := h.writable(); words != "" {
+		h.say(words)
+		return nil
+	}
+	return h.open(newPlanScreen(h, a))
+}
+
 func newPlanScreen(h *hub, a Ask) *planScreen {
 	return &planScreen{
 		hub: h, desk: h.newDesk(), ask: a, outcomes: map[inspect.Ref]Event{}, done: map[Outcome]int{},
@@ -76,7 +89,10 @@ func (s *planScreen) begin() tea.Cmd {
 		s.phase, s.err = phaseFailed, fmt.Errorf("%s", words)
 		return nil
 	}
-	s.phase, s.progress, s.err, s.plan = phasePlanning, &reconcile.Progress{}, nil, nil
+	s.phase, s.progress, s.err, s.plan, s.line = phasePlanning, &reconcile.Progress{}, nil, nil, ""
+	s.said, s.waiting, s.run, s.undoneBy, s.spoilt = nil, "", "", "", 0
+	clear(s.outcomes)
+	clear(s.done)
 	return askPlan(s.desk, c, s.ask)
 }
 
@@ -91,14 +107,18 @@ func (s *planScreen) answer(r reply) tea.Cmd {
 	case Event:
 		s.event(v)
 	case applied:
-		s.phase = phaseApplied
+		s.phase, s.waiting = phaseApplied, ""
 		if r.err != nil {
 			s.err = r.err
 		}
+		s.tellUndone()
 	case *Plan:
 		s.progress = nil
 		if r.err != nil || v == nil {
 			s.phase, s.err = phaseFailed, r.err
+			if v != nil {
+				s.line = v.Command
+			}
 			return nil
 		}
 		s.plan, s.phase = v, phaseShown
@@ -118,18 +138,43 @@ func (s *planScreen) event(e Event) {
 	if e.Run != "" {
 		s.run = e.Run
 	}
+	s.waiting = ""
+	if e.Waiting {
+		s.waiting = e.Words
+		return
+	}
 	if e.ID == "" {
 		if e.Words != "" {
 			s.said = append(s.said, e.Words)
 		}
 		return
 	}
-	if before, ok := s.outcomes[e.Ref]; ok && before.Outcome != OutcomeNone {
-		s.done[before.Outcome]--
+	if before, ok := s.outcomes[e.Ref]; ok {
+		s.tally(before, -1)
 	}
 	s.outcomes[e.Ref] = e
+	s.tally(e, 1)
+}
+
+// tally counts what became of an item.
+func (s *planScreen) tally(e Event, n int) {
 	if e.Outcome != OutcomeNone {
-		s.done[e.Outcome]++
+		s.done[e.Outcome] += n
+	}
+	if e.FateBad {
+		s.spoilt += n
+	}
+}
+
+// tellUndone tells the screens below, of the run that was undone, that it was.
+func (s *planScreen) tellUndone() {
+	if s.ask.Verb != VerbRestore || s.plan == nil || s.done[OutcomeDone] == 0 {
+		return
+	}
+	for _, other := range s.stack {
+		if p, ok := other.(*planScreen); ok && p.run != "" && p.run == s.plan.Run {
+			p.undoneBy = s.run
+		}
 	}
 }
 
@@ -169,7 +214,7 @@ func (s *planScreen) shown() shown {
 		run := s.plan.Running()
 		out.words = fmt.Sprintf("%s %s, hold %s", s.ask.Verb, count(run), count(len(s.plan.Items)-run))
 		if s.show == showRunning {
-			out.words += " · those that run"
+			out.words += " · those not held"
 		} else if s.show == showHeld {
 			out.words += " · those held"
 		}
@@ -187,10 +232,13 @@ func (s *planScreen) shown() shown {
 }
 
 func (s *planScreen) command() string {
-	if s.plan != nil {
-		return s.plan.Command
+	switch {
+	case s.plan == nil:
+		return s.line
+	case s.plan.Command != "" && s.canary > 0:
+		return fmt.Sprintf("%s --canary=%d", s.plan.Command, s.canary)
 	}
-	return ""
+	return s.plan.Command
 }
 
 func (s *planScreen) current() (inspect.Ref, bool) {
@@ -220,6 +268,9 @@ func (s *planScreen) actions() []action {
 		}))
 	case phaseFailed, phaseApplied:
 		out = append(out, act(named(k.refresh, "plan again"), "plan again", s.begin))
+		if s.undoes() {
+			out = append(out, act(named(k.undo, "plan to undo this run"), "undo", func() tea.Cmd { return s.hub.plan(Ask{Verb: VerbRestore, Run: s.run}) }))
+		}
 	}
 	if s.plan != nil {
 		out = append(out,
@@ -238,6 +289,11 @@ func (s *planScreen) actions() []action {
 		out = append(out, s.refActions(s.current)...)
 	}
 	return append(out, k.moves(&s.list, func() tea.Cmd { return nil })...)
+}
+
+// undoes says that the run deleted tasks which can be put back.
+func (s *planScreen) undoes() bool {
+	return s.phase == phaseApplied && s.ask.Verb == VerbResolve && s.run != "" && s.undoneBy == "" && s.done[OutcomeDone] > 0
 }
 
 // confirm asks for a word to be typed: the name of a protected context, else what

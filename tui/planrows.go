@@ -26,6 +26,10 @@ func (s *planScreen) body(width, height int) []string {
 	if s.input == nil && height >= 12 {
 		foot = s.words(width)
 	}
+	s.table.columns[3].title = "EFFECT"
+	if s.phase == phaseApplying || s.phase == phaseApplied {
+		s.table.columns[3].title = "EFFECT WAS" // when it was planned
+	}
 	s.list.resize(len(s.rows), max(1, height-len(w.lines)-1-len(foot)))
 	from, to := s.list.window()
 	var cells [][]string
@@ -47,6 +51,8 @@ func (s *planScreen) body(width, height int) []string {
 
 func (s *planScreen) paint(it *PlanItem, column int, text string) string {
 	switch {
+	case column == 0 && s.outcomes[it.Ref].FateBad:
+		return s.theme.worst.Render(text)
 	case column == 0 && s.outcomes[it.Ref].Outcome == OutcomeDone:
 		return s.theme.good.Render(text)
 	case column == 0 && (s.outcomes[it.Ref].Outcome == OutcomeFailed || s.outcomes[it.Ref].Outcome == OutcomeUnknown):
@@ -70,7 +76,12 @@ func (s *planScreen) cells(it *PlanItem) []string {
 		why = it.Reason + ": " + why
 	}
 	if e, ok := s.outcomes[it.Ref]; ok {
-		if e.Outcome != OutcomeNone {
+		switch {
+		case e.FateBad:
+			sign = "✗ " + e.Fate
+		case e.Fate != "":
+			sign = outcomeShape(e.Outcome) + " " + e.Fate
+		case e.Outcome != OutcomeNone:
 			sign = outcomeShape(e.Outcome) + " " + string(e.Outcome)
 		}
 		if e.Words != "" {
@@ -101,40 +112,63 @@ func (s *planScreen) summary(w *writer) {
 			w.hang(s.theme.note.Render("◇ "), 2, "Canary: one is run first, and watched until it is done and applied; only then the others.", nil)
 		}
 	default:
-		total := 0
-		var parts []string
-		for _, o := range []Outcome{OutcomeDone, OutcomeRefused, OutcomeFailed, OutcomeUnknown} {
-			if n := s.done[o]; n > 0 {
-				total += n
-				parts = append(parts, outcomeShape(o)+" "+count(n)+" "+string(o))
-			}
-		}
-		head := "applying"
-		if s.phase == phaseApplied {
-			head = "applied"
-		}
-		w.hang("  ", 2, fmt.Sprintf("%s %s of %s: %s", sentenceWord(head), count(total), count(run), strings.Join(parts, ", ")), s.theme.boldText)
-		cells := max(4, min(w.width-4, 60))
-		full := 0
-		if run > 0 {
-			full = min(cells, cells*total/run)
-		}
-		w.raw("  " + s.theme.good.Render(strings.Repeat("█", full)) + s.theme.dim.Render(strings.Repeat("░", cells-full)))
-		if s.err != nil {
-			w.hang(s.theme.worst.Render("✗ "), 2, sentence("it ended early: "+safe(s.err.Error())), nil)
-		}
-		for _, l := range s.said[max(0, len(s.said)-3):] {
-			w.hang("  ", 2, safe(l), nil)
-		}
-		if s.phase == phaseApplied && s.run != "" {
-			words := "Journal run " + safe(s.run) + "."
-			if s.ask.Verb == VerbResolve {
-				words = "Journal run " + safe(s.run) + ": z plans to undo it."
-			}
-			w.hang("  ", 2, words, s.theme.dimText)
-		}
+		s.applied(w, run)
 	}
 	w.blank()
+}
+
+// applied says how far the application is, or what came of it.
+func (s *planScreen) applied(w *writer, run int) {
+	total := 0
+	var parts []string
+	for _, o := range []Outcome{OutcomeDone, OutcomeRefused, OutcomeFailed, OutcomeUnknown} {
+		if n := s.done[o]; n > 0 {
+			total += n
+			parts = append(parts, outcomeShape(o)+" "+count(n)+" "+string(o))
+		}
+	}
+	head := "Applying"
+	if s.phase == phaseApplied {
+		head = "Applied"
+		if n := run - total; n > 0 {
+			parts = append(parts, count(n)+" never begun")
+		}
+	}
+	words := fmt.Sprintf("%s %s of %s", head, count(total), count(run))
+	if len(parts) > 0 {
+		words += ": " + strings.Join(parts, ", ")
+	}
+	w.hang("  ", 2, words, s.theme.boldText)
+	cells := max(4, min(w.width-4, 60))
+	full := 0
+	if run > 0 {
+		full = min(cells, cells*total/run)
+	}
+	w.raw("  " + s.theme.good.Render(strings.Repeat("█", full)) + s.theme.dim.Render(strings.Repeat("░", cells-full)))
+	if s.spoilt > 0 {
+		w.hang(s.theme.worst.Render("✗ "), 2, plural(s.spoilt, "task was run and its work is not done", "tasks were run and their work is not done")+".", nil)
+	}
+	if s.err != nil {
+		w.hang(s.theme.worst.Render("✗ "), 2, sentence("it ended early: "+safe(s.err.Error())), nil)
+	}
+	if s.waiting != "" {
+		w.hang("  ", 2, safe(s.waiting), nil)
+	}
+	for _, l := range s.said[max(0, len(s.said)-3):] {
+		w.hang("  ", 2, safe(l), nil)
+	}
+	if s.phase == phaseApplied && s.run != "" {
+		words := "Journal run " + safe(s.run)
+		switch {
+		case s.undoneBy != "":
+			words += ", undone by run " + safe(s.undoneBy) + "."
+		case s.undoes():
+			words += ": z plans to undo it."
+		default:
+			words += "."
+		}
+		w.hang("  ", 2, words, s.theme.dimText)
+	}
 }
 
 // words say in full why the item under the cursor is run or held.

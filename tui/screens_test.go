@@ -2,6 +2,7 @@ package tui
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -30,7 +31,7 @@ type keyCase struct {
 	then  func(*driver)
 }
 
-var keyCases = []keyCase{
+var keyCases = slices.Concat(planCases, []keyCase{
 	// The overview.
 	{"overview shows what is wrong and what there is", nil, "", func(d *driver) {
 		d.sees("Overview", "▲ 12 high", "effect/lost", "QUEUES", "payments", "‖ paused", "! unserved", "worker-1:7", "archived an hour")
@@ -411,10 +412,12 @@ var keyCases = []keyCase{
 		d.sees("clipboard: task-0000")
 		d.keys("e").sees("EXPLAINED task-0000")
 	}},
-	{"plan that ends early says why", func(f *fake) { f.fail["apply"] = errors.New("the journal is full") }, ":archived<enter>RArequeue 1<enter>", func(d *driver) {
+	{"plan that ends early says why", func(f *fake) { f.fail["apply"] = errFull }, ":archived<enter>RArequeue 1<enter>", func(d *driver) {
 		d.sees("It ended early: the journal is full")
 	}},
-}
+})
+
+var errFull = errors.New("the journal is full")
 
 func quits(d *driver) {
 	d.t.Helper()

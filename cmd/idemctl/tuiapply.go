@@ -41,7 +41,7 @@ func (c changer) Apply(ctx context.Context, p *tui.Plan, o tui.ApplyOptions, tel
 	return made.auditor.Apply(ctx, c.s.queue, j.Journal, run, made.plan, reconcile.Application{
 		Rate: defaultRate, Canary: o.Canary,
 		Tell:    func(a reconcile.Applied) { tell(eventOf(&a)) },
-		Waits:   func(words string) { tell(tui.Event{Words: words}) },
+		Waits:   func(words string) { tell(tui.Event{Words: words, Waiting: true}) },
 		Watched: func(w reconcile.Watched) { tell(watchedEvent(&w)) },
 	})
 }
@@ -67,7 +67,17 @@ func watchedEvent(w *reconcile.Watched) tui.Event {
 	if w.Canary {
 		words = "canary: " + words
 	}
-	return tui.Event{Ref: w.Ref, Outcome: tui.OutcomeDone, Words: words}
+	e := tui.Event{Ref: w.Ref, Outcome: tui.OutcomeDone, Words: words}
+	switch w.Fate {
+	case reconcile.FateWaiting, reconcile.FateUnknown:
+	case reconcile.FateApplied:
+		e.Fate = "applied"
+	case reconcile.FateFailed:
+		e.Fate, e.FateBad = "failed again", true
+	default:
+		e.Fate, e.FateBad = string(w.Fate), true
+	}
+	return e
 }
 
 var journalOutcomes = map[journal.Outcome]tui.Outcome{

@@ -34,17 +34,11 @@ func (c changer) Plan(ctx context.Context, a tui.Ask, tell func(reconcile.Progre
 	if a.Verb == tui.VerbRestore {
 		return c.planRestore(ctx, a)
 	}
-	if len(a.Refs) == 0 {
-		return nil, errors.New("no task was chosen")
+	options, moves, err := c.selection(a)
+	if err != nil {
+		return nil, err
 	}
-	scope := reconcile.Scope{}
-	for _, r := range a.Refs {
-		scope.IDs = append(scope.IDs, r.ID)
-		scope.Queues = append(scope.Queues, r.Queue)
-	}
-	slices.Sort(scope.Queues)
-	scope.Queues = slices.Compact(scope.Queues)
-	auditor, err := c.s.auditor(reconcile.Options{Scope: scope})
+	auditor, err := c.s.auditor(options)
 	if err != nil {
 		return nil, err
 	}
@@ -52,18 +46,20 @@ func (c changer) Plan(ctx context.Context, a tui.Ask, tell func(reconcile.Progre
 	if a.Verb == tui.VerbResolve {
 		plan = auditor.PlanResolve
 	}
-	made, report, err := plan(ctx, planProgress(tell), reconcile.Moves{Order: reconcile.OrderOldest})
+	made, report, err := plan(ctx, planProgress(tell), moves)
 	switch {
 	case err != nil:
-		return nil, err
+		return c.unplanned(a), err
 	case !report.Complete:
-		return nil, fmt.Errorf("nothing was planned: not all could be read (%w)", report.Problem)
+		return c.unplanned(a), fmt.Errorf("nothing was planned: not all could be read (%w)", report.Problem)
+	case len(made.Steps) > mostPlanned:
+		return c.unplanned(a), fmt.Errorf("%d archived tasks have this signature now, and a plan here holds %d at most: @ shows the command, which plans them all", len(made.Steps), mostPlanned)
 	}
 	asked := map[inspect.Ref]bool{}
 	for _, r := range a.Refs {
 		asked[r] = true
 	}
-	made.Steps = slices.DeleteFunc(made.Steps, func(s reconcile.Step) bool { return !asked[s.Ref()] })
+	made.Steps = slices.DeleteFunc(made.Steps, func(s reconcile.Step) bool { return a.Signature == nil && !asked[s.Ref()] })
 	out := c.shown(a, auditor, made)
 	out.Canary = a.Verb == tui.VerbRequeue
 	for i := range made.Steps {
@@ -75,6 +71,33 @@ func (c changer) Plan(ctx context.Context, a tui.Ask, tell func(reconcile.Progre
 		}
 	}
 	return out, nil
+}
+
+// mostPlanned bounds a plan that is looked at, which is held in memory beside all
+// that is shown.
+const mostPlanned = 10_000
+
+// unplanned names what would have been planned.
+func (c changer) unplanned(a tui.Ask) *tui.Plan { return &tui.Plan{Ask: a, Command: c.commandOf(a)} }
+
+// selection is what a plan is asked for.
+func (c changer) selection(a tui.Ask) (o reconcile.Options, m reconcile.Moves, err error) {
+	m.Order = reconcile.OrderOldest
+	if s := a.Signature; s != nil {
+		if o.Where, err = reconcile.CompileFilter(s.Where()); err != nil {
+			return o, m, err
+		}
+		m.Codes = []reconcile.Code{s.Code}
+		return o, m, nil
+	}
+	if len(a.Refs) == 0 {
+		return o, m, errors.New("no task was chosen")
+	}
+	for _, r := range a.Refs {
+		o.Scope.IDs = append(o.Scope.IDs, r.ID)
+	}
+	o.Scope.Queues = queuesOfRefs(a.Refs)
+	return o, m, nil
 }
 
 // planProgress is an observer of a plan in the making.
@@ -129,9 +152,11 @@ const mostNamed = 20
 // commandOf is the command line that plans the same.
 func (c changer) commandOf(a tui.Ask) string {
 	words := []string{c.place.Command}
-	switch a.Verb {
-	case tui.VerbRestore:
-		words = append(words, "journal", "restore", "--all", "--run", reconcile.ShellQuote(a.Run))
+	switch {
+	case a.Verb == tui.VerbRestore:
+		words = append(words, "journal", "restore", "--all", "--run="+reconcile.ShellQuote(a.Run))
+	case a.Signature != nil:
+		words = append(words, string(a.Verb), a.Signature.String())
 	default:
 		words = append(words, string(a.Verb))
 		for _, q := range queuesOfRefs(a.Refs) {
@@ -154,6 +179,9 @@ func (c changer) commandOf(a tui.Ask) string {
 func commandForJournal(a tui.Ask) string {
 	if a.Verb == tui.VerbRestore {
 		return "tui: restore --run=" + reconcile.ShellQuote(a.Run)
+	}
+	if a.Signature != nil {
+		return fmt.Sprintf("tui: %s %s", a.Verb, a.Signature)
 	}
 	if len(a.Refs) == 1 {
 		return fmt.Sprintf("tui: %s --queue=%s --id=%s", a.Verb, reconcile.ShellQuote(a.Refs[0].Queue), reconcile.ShellQuote(a.Refs[0].ID))

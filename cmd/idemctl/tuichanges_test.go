@@ -1,0 +1,132 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/idemctl/idemctl/config"
+	"github.com/idemctl/idemctl/inspect"
+	"github.com/idemctl/idemctl/inspect/inspecttest"
+	"github.com/idemctl/idemctl/reconcile"
+	"github.com/idemctl/idemctl/reconcile/reconciletest"
+	"github.com/idemctl/idemctl/tui"
+)
+
+// openBackend is the browser's backend as the command line would open it.
+func openBackend(t *testing.T, args ...string) *browser {
+	t.Helper()
+	p := &program{
+		streams: &streams{in: strings.NewReader(""), out: os.Stderr, err: os.Stderr, width: func() int { return 80 }, now: time.Now},
+		env:     config.Environment{LookupEnv: func(string) (string, bool) { return "", false }, Home: t.TempDir(), ReadFile: os.ReadFile},
+		log:     &logger{w: os.Stderr},
+	}
+	cmd, _, err := newRoot(p).Find([]string{"tui"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.ParseFlags(args); err != nil {
+		t.Fatal(err)
+	}
+	b, err := (&tuiOptions{program: p, write: true}).openBrowser(t.Context(), cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Close)
+	return b
+}
+
+// An audit keeps a few findings of each signature. A plan for the signature takes
+// all of its tasks, and no others, and its command plans the same.
+func TestAPlanForASignatureTakesEveryTaskThatHasIt(t *testing.T) {
+	const alike, others = 230, 4
+	db := reconciletest.Postgres(t)
+	db.Exec(`CREATE TABLE processed_tasks (task_id text PRIMARY KEY, processed_at timestamptz)`)
+	db.Exec(`INSERT INTO processed_tasks VALUES ('old', now() - interval '300 days')`)
+	server := inspecttest.Start(t)
+	failed := time.Now().Add(-time.Hour)
+	fill := func(queue string, n int, text string) []inspect.Ref {
+		refs := server.Fill(queue, inspect.StateArchived, n, func(i int, m *inspecttest.Message) {
+			m.Type, m.MaxRetry, m.Retried, m.LastErr, m.LastFailedAt, m.Timeout = "ledger:sync", 3, 3, fmt.Sprintf(text, i), failed.Unix(), 1
+		})
+		for _, r := range refs { // they were archived when they failed, and have settled since
+			if err := server.Client().ZAdd(t.Context(), "asynq:{"+queue+"}:archived", redis.Z{Score: float64(failed.Unix()), Member: r.ID}).Err(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return refs
+	}
+	want := fill("a", alike, `upstream "eu-%d" said 503`)
+	fill("b", others, "disk %d is full")
+	done := want[0]
+	want = want[1:]
+	db.Exec(`INSERT INTO processed_tasks VALUES ($1, $2)`, done.ID, failed.Add(-time.Second))
+
+	b := openBackend(t, "--uri", server.URI(), "--ledger", db.DSN)
+	audit, err := b.Audit(t.Context(), func(reconcile.Progress) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(audit.Groups, func(g *tui.Group) bool { return g.Code == reconcile.CodeLost && g.Count == alike-1 })
+	if at < 0 {
+		for _, g := range audit.Groups {
+			t.Logf("%s %s %s %q: %d", g.Code, g.Type, g.Cause, g.Text, g.Count)
+		}
+		t.Fatalf("no signature has %d findings", alike-1)
+	}
+	g := audit.Groups[at]
+	if len(g.Examples) == g.Count {
+		t.Fatal("the audit kept every finding: nothing was tested")
+	}
+	sig := &tui.Signature{Code: g.Code, Type: g.Type, Cause: g.Cause, Text: g.Text, Findings: g.Count}
+	plan, err := b.Changes().Plan(t.Context(), tui.Ask{Verb: tui.VerbRequeue, Signature: sig}, func(reconcile.Progress) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []inspect.Ref
+	for _, it := range plan.Items {
+		got = append(got, it.Ref)
+	}
+	byID := func(x, y inspect.Ref) int { return strings.Compare(x.ID, y.ID) }
+	slices.SortFunc(got, byID)
+	slices.SortFunc(want, byID)
+	if !slices.Equal(got, want) {
+		t.Errorf("planned %d tasks, want the %d of the signature", len(got), len(want))
+	}
+
+	_, out, errs := inProcess(t, "requeue", "--uri", server.URI(), "--ledger", db.DSN, "--code", string(sig.Code), "--where", sig.Where(), "--dry-run", "-o", "ndjson")
+	for _, ref := range []inspect.Ref{want[0], want[len(want)-1]} {
+		if !strings.Contains(out, ref.ID) {
+			t.Errorf("the command does not plan %s:\n%.2000s%s", ref.ID, out, errs)
+		}
+	}
+	if strings.Contains(out, done.ID) || strings.Contains(out, `"queue":"b"`) {
+		t.Errorf("the command plans tasks that are not of the signature:\n%.2000s", out)
+	}
+}
+
+func TestAPlanTooLargeForTheScreenNamesItsCommand(t *testing.T) {
+	server := inspecttest.Start(t)
+	server.Fill("a", inspect.StateArchived, mostPlanned+1, func(_ int, m *inspecttest.Message) { m.Type, m.MaxRetry, m.Retried, m.LastErr = "t", 3, 3, "boom" })
+	db := reconciletest.Postgres(t)
+	db.Exec(`CREATE TABLE processed_tasks (task_id text PRIMARY KEY, processed_at timestamptz)`)
+	b := openBackend(t, "--uri", server.URI(), "--ledger", db.DSN)
+	audit, err := b.Audit(t.Context(), func(reconcile.Progress) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := audit.Groups[0]
+	sig := &tui.Signature{Code: g.Code, Type: g.Type, Cause: g.Cause, Text: g.Text, Findings: g.Count}
+	plan, err := b.Changes().Plan(t.Context(), tui.Ask{Verb: tui.VerbRequeue, Signature: sig}, func(reconcile.Progress) {})
+	if err == nil || !strings.Contains(err.Error(), fmt.Sprint(mostPlanned+1)) {
+		t.Fatalf("a plan of %d tasks: error %v", g.Count, err)
+	}
+	if want := "idemctl requeue --code=" + string(g.Code) + " --where="; plan == nil || !strings.HasPrefix(plan.Command, want) {
+		t.Errorf("the plan that was not made is %+v, want a command that begins with %q", plan, want)
+	}
+}
