@@ -21,8 +21,8 @@ type Applied struct {
 	// answer was lost, where the task is now.
 	Found string
 	Err   error
-	// Unbegun says that the run ended before the step: the journal has it as
-	// refused.
+	// Unbegun says that the run ended before the step: it is refused, and Found says
+	// why the run ended.
 	Unbegun bool
 	// At is when it was tried, by this machine's clock.
 	At time.Time
@@ -80,17 +80,24 @@ func (o Application) filled() Application {
 //
 // An error ends the run: a journal that cannot be written, a Redis or ledger that
 // is gone, ctx, a *CanaryError or a *StoppedError. A change whose answer was lost
-// ends it, too: it has the outcome unknown, and stays pending in the journal.
+// ends it, too: it has the outcome unknown, and stays pending in the journal. The
+// error is an *EndedEarlyError then, whose words are for an operator; the journal
+// has them as well, and how many steps were planned and never begun. Only where the
+// journal cannot even take the beginning of the run, it is the journal's own.
 func (a *Auditor) Apply(ctx context.Context, q Structure, j *journal.Journal, run journal.Run, plan Plan, o Application) error {
 	e := &execution{Auditor: a, q: q, j: j, plan: &plan, opt: o.filled()}
+	run.Planned = plan.Runnable()
 	if err := e.prepare(ctx); err != nil {
-		return err // nothing can be judged again
+		return e.early(ctx, err, run.Planned) // nothing can be judged again
 	}
 	id, err := j.Begin(run)
 	if err != nil {
 		return err
 	}
-	return errors.Join(e.all(ctx), j.End(id))
+	if err := e.all(ctx); err != nil {
+		return endEarly(j, id, e.early(ctx, err, run.Planned))
+	}
+	return j.End(id)
 }
 
 // execution is one Apply under way.
@@ -102,7 +109,8 @@ type execution struct {
 	opt   Application
 	moves *mover // nil where no archived task is moved
 	pace  pacer
-	items int // begun so far
+	items int // taken up so far
+	begun int // of those, without what the run ended before
 	// onCanaries says that those are run, whose failures are waited for anyway.
 	onCanaries bool
 }
@@ -172,6 +180,9 @@ func (e *execution) some(ctx context.Context, steps []Step) error {
 	}
 	err := e.chunk(ctx, items)
 	for i := range items {
+		if !items[i].Unbegun {
+			e.begun++
+		}
 		e.opt.Tell(items[i])
 		e.moves.ran(&items[i])
 	}
@@ -182,15 +193,15 @@ func (e *execution) some(ctx context.Context, steps []Step) error {
 // synced once for all.
 func (e *execution) chunk(ctx context.Context, items []Applied) error {
 	if err := e.judgeAgain(ctx, items); err != nil {
-		return notBegun(items, err)
+		return e.giveUp(ctx, items, err)
 	}
 	now, err := e.queue.Now(ctx)
 	if err != nil {
-		return notBegun(items, err)
+		return e.giveUp(ctx, items, err)
 	}
 	raws, err := e.q.Raw(ctx, refsOfItems(items))
 	if err != nil {
-		return notBegun(items, err)
+		return e.giveUp(ctx, items, err)
 	}
 	var intents []journal.Record
 	for i := range items {
@@ -204,7 +215,7 @@ func (e *execution) chunk(ctx context.Context, items []Applied) error {
 		}
 	}
 	if err := e.j.Intend(intents...); err != nil {
-		return notBegun(items, err)
+		return e.giveUp(ctx, items, err)
 	}
 	broken := e.makeAll(ctx, items)
 	var results []journal.Record
@@ -228,10 +239,10 @@ func (e *execution) makeAll(ctx context.Context, items []Applied) (broken error)
 		switch {
 		case it.Outcome != journal.OutcomeUnknown:
 		case broken != nil:
-			it.Outcome, it.Found, it.Unbegun = journal.OutcomeRefused, "not begun: the run ended before it", true
+			it.leave(e.why(ctx, broken))
 		case ctx.Err() != nil:
 			broken = ctx.Err()
-			it.Outcome, it.Found, it.Unbegun = journal.OutcomeRefused, "not begun: interrupted", true
+			it.leave(e.why(ctx, broken))
 		default:
 			if broken = it.make(ctx, e.q); broken != nil {
 				e.whereNow(ctx, it)
@@ -266,16 +277,6 @@ func placeWords(t inspect.Task) string {
 		return "gone"
 	}
 	return t.State.String()
-}
-
-// notBegun marks what an error kept from being tried.
-func notBegun(items []Applied, err error) error {
-	for i := range items {
-		if items[i].Outcome == journal.OutcomeUnknown {
-			items[i].Outcome, items[i].Err, items[i].Unbegun = journal.OutcomeFailed, err, true
-		}
-	}
-	return err
 }
 
 func refsOfItems(items []Applied) []inspect.Ref {
@@ -318,6 +319,9 @@ func (it *Applied) result() journal.Record {
 	r := journal.Record{Item: it.Item, Outcome: it.Outcome, Found: it.Found}
 	if s := &it.Step; !it.intended {
 		r.Change, r.Queue, r.TaskID, r.Target = s.Change, s.Ref().Queue, s.Ref().ID, s.Target
+	}
+	if it.Unbegun {
+		r.NotBegun = 1
 	}
 	if it.Err != nil {
 		r.Error = it.Err.Error()

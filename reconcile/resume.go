@@ -141,21 +141,22 @@ func (a *Auditor) takeUp(ctx context.Context, q Structure, j *journal.Journal, r
 			continue
 		}
 		if err := e.prepare(ctx); err != nil {
-			return err
+			return e.early(ctx, err, r.Runnable())
 		}
 		all = append(all, e)
 	}
+	run.Planned = r.Runnable()
 	id, err := j.Begin(run)
 	if err != nil {
 		return err
 	}
-	items := 0
+	items, begun := 0, 0
 	for _, e := range all {
-		e.items = items
+		e.items, e.begun = items, begun
 		if err := e.all(ctx); err != nil {
-			return errors.Join(err, j.End(id))
+			return endEarly(j, id, e.early(ctx, err, run.Planned))
 		}
-		items = e.items
+		items, begun = e.items, e.begun
 	}
 	return j.End(id)
 }

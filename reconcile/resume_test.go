@@ -148,7 +148,7 @@ func (w *workshop) resume(o reconcile.Options, r reconcile.Resumption) map[strin
 func (w *workshop) allEnded() {
 	w.t.Helper()
 	for s, err := range journal.Runs(w.path) {
-		if err != nil || !s.Complete() {
+		if err != nil || !s.Settled() {
 			w.t.Errorf("run %s: %v; ended %s, %d pending, %d unknown", s.ID, err, s.Ended, s.Pending, s.Unknown)
 		}
 	}

@@ -200,13 +200,24 @@ func summaries(t testing.TB, path string) []journal.Summary {
 	return all
 }
 
-// complete fails unless the journal knows the outcome of all that it intended.
+// complete fails unless the journal knows the outcome of all that it intended, and
+// accounts for all that was planned.
 func complete(t testing.TB, path string) {
 	t.Helper()
 	for _, s := range summaries(t, path) {
-		if !s.Complete() || s.Strays > 0 {
-			t.Errorf("run %s is not complete: %+v", s.ID, s)
+		if !s.Settled() || s.Strays > 0 {
+			t.Errorf("run %s is not settled: %+v", s.ID, s)
 		}
+		addsUp(t, s)
+	}
+}
+
+// addsUp fails unless each planned item of the run is counted once.
+func addsUp(t testing.TB, s journal.Summary) {
+	t.Helper()
+	if s.Planned != s.Done+s.Refused+s.Failed+s.Unknown+s.Pending+s.NotBegun {
+		t.Errorf("run %s: %d planned, but %d done, %d refused, %d failed, %d unknown, %d pending, %d never begun",
+			s.ID, s.Planned, s.Done, s.Refused, s.Failed, s.Unknown, s.Pending, s.NotBegun)
 	}
 }
 

@@ -39,8 +39,12 @@ type Verification struct {
 	// Began is zero where the run's first record cannot be read, Ended where it
 	// wrote no end.
 	Began, Ended time.Time
-	Items        int
-	ByProof      map[Proof]int
+	// Items counts those that the run began, and NotBegun the planned ones that it did
+	// not: 0 where the journal does not say how many were planned. EndedBy is why it
+	// ended early, in words.
+	Items, NotBegun int
+	EndedBy         string
+	ByProof         map[Proof]int
 }
 
 // verifySize is how many items are looked up together.
@@ -49,7 +53,8 @@ const verifySize = 500
 // Verify says what became of each item of a run: the task is read, and then the
 // ledger. Tasks and keys are those of the journal, so that it makes no difference
 // whether the task still exists. Items are told in no order; those that nobody has
-// settled come last. What is wrong with the journal goes to damaged.
+// settled come last. Items that the run ended before are not told, but counted. What
+// is wrong with the journal goes to damaged.
 //
 // Memory is bounded by the run's number of items, at some 50 bytes each.
 func (a *Auditor) Verify(ctx context.Context, records iter.Seq2[journal.Record, error], id string, tell func(Verified), damaged func(error)) (Verification, error) {
@@ -100,10 +105,13 @@ type verifying struct {
 func (v *verifying) record(ctx context.Context, r journal.Record) error {
 	switch r.Kind {
 	case journal.KindRun:
-		v.sum.Run = journal.Run{ID: r.Run, Context: r.Context, Command: r.Command, Reason: r.Reason, PlanDigest: r.PlanDigest}
+		v.sum.Run = journal.Run{ID: r.Run, Context: r.Context, Command: r.Command, Reason: r.Reason, PlanDigest: r.PlanDigest, Planned: r.Planned}
 		v.sum.Operator, v.sum.Host, v.sum.Began = r.Operator, r.Host, r.At
 	case journal.KindEnd:
-		v.sum.Ended = r.At
+		v.sum.Ended, v.sum.NotBegun = r.At, r.NotBegun
+		if v.sum.Planned > 0 || r.NotBegun > 0 {
+			v.sum.EndedBy = r.Error
+		}
 	case journal.KindIntent:
 		v.open[r.Item] = v.await(r)
 	case journal.KindResult:
@@ -159,6 +167,10 @@ func (v *verifying) keyNow(k *kept) (key, problem string) {
 func (v *verifying) result(ctx context.Context, r journal.Record) error {
 	w, known := v.open[r.Item]
 	if _, told := v.closed[r.Item]; told {
+		return nil
+	}
+	if r.NotBegun > 0 && v.sum.Planned > 0 {
+		v.close(r.Item)
 		return nil
 	}
 	if !known {
@@ -254,6 +266,9 @@ func (v *verifying) end(ctx context.Context) error {
 	for _, w := range v.open {
 		w.Proof = ProofOpen
 		v.say(&w.Verified)
+	}
+	if v.sum.Ended.IsZero() {
+		v.sum.NotBegun = max(0, v.sum.Planned-v.sum.Items)
 	}
 	return nil
 }

@@ -34,6 +34,13 @@
 // line that names the holder and is never locked. On a network file system the
 // lock reaches as far as that system's locks do.
 //
+// # Planned
+//
+// A run's first record says how many items it is to make, and its end how many of
+// those it never began, and why. A run without an end, whose writer was killed,
+// never began those of which there is no record. Journals of earlier versions say
+// nothing of it.
+//
 // # Copy
 //
 // The same records can go to a Copy. The file comes first: intents are synced,

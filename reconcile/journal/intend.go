@@ -21,13 +21,13 @@ func (j *Journal) Begin(run Run) (string, error) {
 	if run.ID == "" {
 		run.ID = NewRunID(j.opt.Now())
 	}
-	rec := Record{Kind: KindRun, Run: run.ID}
+	rec := Record{Kind: KindRun, Run: run.ID, Planned: run.Planned}
 	j.describe(&rec, run)
 	if err := j.write([]Record{rec}, true); err != nil {
 		return "", err
 	}
 	if err := j.copyNow(context.Background()); err != nil {
-		end := Record{Kind: KindEnd, Run: run.ID, Error: notBegun(err)}
+		end := Record{Kind: KindEnd, Run: run.ID, Error: notBegun(err), NotBegun: run.Planned}
 		j.date(&end)
 		return "", errors.Join(err, j.write([]Record{end}, true))
 	}
@@ -76,7 +76,7 @@ func (j *Journal) Intend(intents ...Record) error {
 func (j *Journal) refuse(intents []Record, why error) error {
 	results := make([]Record, len(intents))
 	for i, r := range intents {
-		results[i] = Record{Kind: KindResult, Run: r.Run, Item: r.Item, Outcome: OutcomeRefused, Found: notBegun(why)}
+		results[i] = Record{Kind: KindResult, Run: r.Run, Item: r.Item, Outcome: OutcomeRefused, Found: notBegun(why), NotBegun: 1}
 		j.date(&results[i])
 	}
 	return j.write(results, true)
@@ -160,13 +160,18 @@ func (j *Journal) settleable(r *Record) error {
 // End says that a run writes no more intents, and syncs. A copy that cannot be
 // written is no failure any more, see Behind. It takes the ID of this
 // run, or of one that was killed and whose items have been settled since.
-func (j *Journal) End(run string) error {
+func (j *Journal) End(run string) error { return j.EndEarly(run, "", 0) }
+
+// EndEarly is End for a run that did not come to the end of its plan: why says so in
+// an operator's words, and notBegun is how many of the planned items were never
+// begun, those among them whose results say so.
+func (j *Journal) EndEarly(run, why string, notBegun int) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if run == "" {
 		return j.fault("writing to", errNoRun)
 	}
-	rec := Record{Kind: KindEnd, Run: run}
+	rec := Record{Kind: KindEnd, Run: run, Error: why, NotBegun: notBegun}
 	j.date(&rec)
 	if run != j.run.ID {
 		rec.Operator, rec.Host = j.opt.Operator, j.opt.Host

@@ -28,6 +28,12 @@ type Record struct {
 	// Server names the Redis that was changed, as inspect.Identity writes it; ""
 	// where the writer did not say.
 	Server string
+	// Planned is, in a run record, how many items the run is to make; 0 where the
+	// writer did not say.
+	Planned int
+	// NotBegun is, in an end record, how many of the planned items were never begun;
+	// in a result of refusal 1 where the run ended before its item.
+	NotBegun int
 
 	// What an intent is about to change, or a result of refusal speaks of that has
 	// no intent. Queue, TaskID and Target (a key or a group's name) are "" where the
@@ -45,7 +51,7 @@ type Record struct {
 	// Found is what stood there instead, where that is why nothing was done.
 	Found string
 	// Error is the text of the failure, without secrets; in an end record, why
-	// the run ended before it began.
+	// the run ended early, in an operator's words.
 	Error string
 }
 

@@ -64,6 +64,9 @@ func anyRecord(t *rapid.T) Record {
 		Change: Change(rapid.String().Draw(t, "change")), Queue: s.Draw(t, "queue"), TaskID: s.Draw(t, "id"),
 		Target: s.Draw(t, "target"), Found: s.Draw(t, "found"), Error: s.Draw(t, "error"),
 	}
+	if rapid.Bool().Draw(t, "numbered") {
+		r.Planned, r.NotBegun = rapid.IntRange(0, 1<<40).Draw(t, "planned"), rapid.IntRange(0, 1<<40).Draw(t, "not begun")
+	}
 	if rapid.Bool().Draw(t, "evidence") {
 		b, err := json.Marshal(map[string]string{"<k>": rapid.String().Draw(t, "fact")})
 		if err != nil {

@@ -17,6 +17,8 @@ type Run struct {
 	PlanDigest string
 	// Server names the Redis that is changed; "" where nobody says.
 	Server string
+	// Planned is how many items the run is to make; 0 where nobody says.
+	Planned int
 }
 
 // NewRunID makes an ID such as 20261130T154501Z-1f0c3a9b7e: the time in UTC, by

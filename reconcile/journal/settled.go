@@ -7,7 +7,7 @@ package journal
 //
 // It reads the whole file.
 func (j *Journal) EndSettled() ([]string, error) {
-	var runs []string
+	var runs []Summary
 	for s, err := range Runs(j.path) {
 		if err != nil {
 			if GoesOn(err) {
@@ -16,15 +16,25 @@ func (j *Journal) EndSettled() ([]string, error) {
 			return nil, err
 		}
 		if s.Ended.IsZero() && s.Pending+s.Unknown == 0 && s.ID != j.running() {
-			runs = append(runs, s.ID)
+			runs = append(runs, s)
 		}
 	}
-	for i, run := range runs {
-		if err := j.End(run); err != nil {
-			return runs[:i], err
+	var ended []string
+	for i := range runs {
+		if err := j.endKilled(&runs[i]); err != nil {
+			return ended, err
 		}
+		ended = append(ended, runs[i].ID)
 	}
-	return runs, nil
+	return ended, nil
+}
+
+// endKilled ends a run of a writer that was killed.
+func (j *Journal) endKilled(s *Summary) error {
+	if s.NotBegun == 0 {
+		return j.End(s.ID) // all that it was to do was begun, as far as anybody knows
+	}
+	return j.EndEarly(s.ID, "killed: it wrote no end of its own", s.NotBegun)
 }
 
 func (j *Journal) running() string {

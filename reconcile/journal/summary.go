@@ -17,14 +17,28 @@ type Summary struct {
 	// their last result, refused ones that had no intent among them; Pending the
 	// intents without any result.
 	Intents, Done, Refused, Failed, Unknown, Pending int
+	// NotBegun counts the planned items that the run never began: by its end, or else
+	// those of which there is no record. Items whose result says that the run ended
+	// before them are among these, and not among Refused. 0 where nobody says how many
+	// were planned.
+	NotBegun int
+	// EndedBy is why it ended early, in words; "" where it did not, or nobody says.
+	EndedBy string
 	// Strays counts results that are not of refusal and whose intent cannot be
 	// read, or that repeat one. They are counted by outcome too.
 	Strays int
 }
 
-// Complete says whether the run came to its end and the outcome of every intent
-// is known.
-func (s *Summary) Complete() bool { return !s.Ended.IsZero() && s.Pending == 0 && s.Unknown == 0 }
+// Complete says whether the run came to its end, and that of its plan, and the
+// outcome of every intent is known.
+func (s *Summary) Complete() bool { return s.Settled() && s.NotBegun == 0 }
+
+// Settled says whether the run has ended and the outcome of every intent is known,
+// so that there is nothing to resume.
+func (s *Summary) Settled() bool { return !s.Ended.IsZero() && s.Pending == 0 && s.Unknown == 0 }
+
+// Begun counts the items that the run began, by their last result or without one.
+func (s *Summary) Begun() int { return s.Done + s.Refused + s.Failed + s.Unknown + s.Pending }
 
 // Runs yields what is wrong with the file, as Read does, then one summary a run
 // in the order of their first records. Memory grows with the number of runs, and
@@ -68,7 +82,11 @@ type tally struct {
 
 func (t *tally) yield(yield func(Summary, error) bool) {
 	for _, run := range t.order {
-		if !yield(*t.runs[run], nil) {
+		s := t.runs[run]
+		if s.Ended.IsZero() {
+			s.NotBegun = max(0, s.Planned-s.Begun())
+		}
+		if !yield(*s, nil) {
 			return
 		}
 	}
@@ -78,7 +96,7 @@ func (t *tally) add(e entry) {
 	s := t.run(e.Run)
 	switch e.Kind {
 	case KindRun:
-		s.Run = Run{ID: e.Run, Context: e.Context, Command: e.Command, Reason: e.Reason, PlanDigest: e.PlanDigest, Server: e.Server}
+		s.Run = Run{ID: e.Run, Context: e.Context, Command: e.Command, Reason: e.Reason, PlanDigest: e.PlanDigest, Server: e.Server, Planned: e.Planned}
 		s.Operator, s.Host, s.Began = e.Operator, e.Host, e.At
 	case KindIntent:
 		s.Intents++
@@ -90,9 +108,14 @@ func (t *tally) add(e entry) {
 		if before == notPending && e.Outcome != OutcomeRefused {
 			s.Strays++
 		}
-		s.count(e.Outcome)
+		if e.NotBegun == 0 || s.Planned == 0 {
+			s.count(e.Outcome)
+		}
 	case KindEnd:
-		s.Ended = e.At
+		s.Ended, s.NotBegun = e.At, e.NotBegun
+		if s.Planned > 0 || e.NotBegun > 0 {
+			s.EndedBy = e.Error // others say only there why they were never begun
+		}
 	case KindUnknown: // no record that was read
 	}
 }

@@ -76,6 +76,8 @@ type recordJSON struct {
 	QueueB64      []byte          `json:"queue_b64,omitempty"`
 	TaskID        string          `json:"task_id,omitempty"`
 	TaskIDHex     string          `json:"task_id_hex,omitempty"`
+	Planned       int             `json:"planned,omitempty"`   // in run records only
+	NotBegun      int             `json:"not_begun,omitempty"` // in end records, and 1 in results
 	Target        string          `json:"target,omitempty"`
 	TargetB64     []byte          `json:"target_b64,omitempty"`
 	Evidence      json.RawMessage `json:"evidence,omitempty"`
@@ -117,6 +119,7 @@ func encode(r *Record) ([]byte, error) {
 	w := recordJSON{
 		Schema: Schema, Seq: r.Seq, Kind: r.Kind.String(), Run: r.Run, Item: r.Item,
 		At: r.At.UTC(), Change: string(r.Change), Evidence: r.Evidence, Task: imageWire(r.Task),
+		Planned: r.Planned, NotBegun: r.NotBegun,
 	}
 	w.TaskID, w.TaskIDHex = spellID(r.TaskID)
 	if r.Kind == KindResult {
@@ -156,6 +159,7 @@ func decode(b []byte) (Record, error) {
 	}
 	r := Record{
 		Seq: w.Seq, Run: w.Run, Item: w.Item, At: w.At.UTC(), Change: Change(w.Change), Evidence: w.Evidence,
+		Planned: max(0, w.Planned), NotBegun: max(0, w.NotBegun),
 	}
 	kind, outcome := slices.Index(kindNames[:], w.Kind), slices.Index(outcomeNames[:], w.Outcome)
 	switch {
