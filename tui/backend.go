@@ -17,6 +17,9 @@ type Backend interface {
 	Place() Place
 	// Counts reads what every queue holds, and who serves it.
 	Counts(ctx context.Context) (Counts, error)
+	// Ping asks every ledger whether it is there, by its name in Place; nil says that
+	// it answered.
+	Ping(ctx context.Context) map[string]error
 	// List begins a listing; nothing is read before its first Next.
 	List(q Query) Listing
 	// Rows reads tasks as they are now: row i belongs to refs[i], and has
@@ -25,7 +28,8 @@ type Backend interface {
 	// Audit joins every task with the ledgers. It tells how far it is; what it tells
 	// is not complete.
 	Audit(ctx context.Context, tell func(reconcile.Progress)) (*Audit, error)
-	// Explain says everything that is known of one task.
+	// Explain says everything that is known of one task. Where a ledger cannot be
+	// read that is what Redis says, and Unread why.
 	Explain(ctx context.Context, ref inspect.Ref) (*Dossier, error)
 	// ExplainText is what the command explain prints, at most so many columns wide.
 	ExplainText(ctx context.Context, ref inspect.Ref, columns int) (string, error)
@@ -122,6 +126,9 @@ func (r *Row) Gone() bool { return r.State == inspect.StateUnknown }
 // redacted in it; its Task has no payload.
 type Dossier struct {
 	reconcile.Dossier
+	// Unread is why no ledger is in it: it says what Redis does, and the effect is
+	// unknown. nil: every ledger that has a say was read.
+	Unread             error
 	Payload, Canonical string // "" where there is none
 	PayloadSize        int
 	PayloadJSON        bool

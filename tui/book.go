@@ -23,7 +23,7 @@ type Audit struct {
 	Groups   []*Group // worst first
 	// Archived counts archived tasks by hours before At, the last hour first; Due the
 	// tasks whose retry comes due by minutes after At; Ending the locks that run out
-	// by minutes after At. ArchivedBefore and the like count what is further off.
+	// by minutes after At: those that tasks hold, and those that were left behind. ArchivedBefore and the like count what is further off.
 	Archived, Due, Ending                 []int
 	ArchivedBefore, DueAfter, EndingAfter int
 	Overdue                               int // retries that were due before At
@@ -95,6 +95,9 @@ func (b *Book) Finding(f reconcile.Finding) {
 	} else {
 		g = b.beyond()
 	}
+	if l := f.Lock; l != nil && (f.Code == reconcile.CodeLockOrphaned || f.Code == reconcile.CodeLockPhantom) {
+		b.ends(l) // no task that was judged holds it
+	}
 	g.Count++
 	g.Severity = max(g.Severity, f.Severity)
 	g.span(f.Task.LastFailedAt)
@@ -144,12 +147,17 @@ func (b *Book) Judged(j *reconcile.Judged) {
 	var lock *inspect.Lock
 	if l := j.Lock; l != nil {
 		lock = &inspect.Lock{Key: l.Key, Held: l.State != reconcile.LockFree, Owner: l.Owner, TTL: l.TTL}
-		if l.State == reconcile.LockHeld && l.TTL > 0 {
-			a.EndingAfter += tallied(a.Ending, l.TTL, time.Minute)
-		}
+		b.ends(l)
 	}
 	if b.kinds != nil {
 		b.kinds.Task(*t, lock, b.now)
+	}
+}
+
+// ends notes when a lock runs out that is held.
+func (b *Book) ends(l *reconcile.Lock) {
+	if l.State == reconcile.LockHeld && l.TTL > 0 {
+		b.audit.EndingAfter += tallied(b.audit.Ending, l.TTL, time.Minute)
 	}
 }
 

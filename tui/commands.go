@@ -87,6 +87,12 @@ func askCounts(d *desk, b Backend) tea.Cmd {
 	})
 }
 
+func askPing(d *desk, b Backend) tea.Cmd {
+	return d.ask(slotPing, func(ctx context.Context) (any, error) {
+		return within(ctx, quickly, func(ctx context.Context) (any, error) { return b.Ping(ctx), nil })
+	})
+}
+
 func askAudit(d *desk, b Backend) tea.Cmd {
 	return d.follow(slotAudit, func(ctx context.Context, _, hint func(any)) (any, error) {
 		return b.Audit(ctx, func(p reconcile.Progress) { hint(p) })

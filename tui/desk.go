@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -75,22 +76,15 @@ func (d *desk) take(r reply) bool {
 // waits says whether a request of the slot is under way.
 func (d *desk) waits(s slot) bool { return d.open[s] != nil }
 
-// oldest is since when the request that is under way longest is waited for; zero
-// for none.
-func (d *desk) oldest(except ...slot) time.Time {
-	var at time.Time
-next:
+// oldest is the request that is under way longest, and since when; zero for none.
+func (d *desk) oldest(except ...slot) (what slot, since time.Time) {
 	for s, q := range d.open {
-		for _, e := range except {
-			if s == e {
-				continue next
-			}
-		}
-		if at.IsZero() || q.since.Before(at) {
-			at = q.since
+		older := since.IsZero() || q.since.Before(since) || q.since.Equal(since) && s < what
+		if older && !slices.Contains(except, s) {
+			what, since = s, q.since
 		}
 	}
-	return at
+	return what, since
 }
 
 // drop ends the request of a slot; its reply will be stale.

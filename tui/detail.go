@@ -40,10 +40,19 @@ func (s *detail) again() tea.Cmd {
 }
 
 func (s *detail) answer(r reply) tea.Cmd {
-	s.err = r.err
-	if d, ok := r.value.(*Dossier); ok && r.err == nil {
-		s.dossier, s.at, s.fresh = d, s.now(), false
+	s.err, s.fresh = r.err, false
+	d, ok := r.value.(*Dossier)
+	if !ok || r.err != nil {
+		return nil
 	}
+	if d.Unread != nil {
+		s.blame(d.Unread)
+		if s.dossier != nil && s.dossier.Unread == nil { // half a page replaces no whole one
+			s.err = d.Unread
+			return nil
+		}
+	}
+	s.dossier, s.at = d, s.now()
 	return nil
 }
 
@@ -52,6 +61,9 @@ func (s *detail) command() string { return s.explainLine(s.ref) }
 func (s *detail) shown() shown {
 	out := shown{at: s.at, words: joined(s.ref.Queue, s.pane.where())}
 	out.words = safe(out.words)
+	if s.dossier == nil {
+		out.unread = s.err
+	}
 	if s.desk.waits(slotDossier) {
 		out.busy = "explaining …"
 	}
@@ -74,7 +86,7 @@ func (s *detail) body(width, height int) []string {
 	if s.dossier == nil {
 		words := "explaining: the task, its rows in every ledger, its lock and its worker …"
 		if s.err != nil {
-			words = safe(s.err.Error())
+			words = "not read: " + safe(s.err.Error()) + "; " + s.triedAgain()
 		}
 		return append([]string{""}, indented(words, width)...)
 	}

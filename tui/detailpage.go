@@ -16,7 +16,7 @@ import (
 func (s *detail) write(w *writer) {
 	d := s.dossier
 	if s.err != nil {
-		w.hang(s.theme.warn.Render("! "), 2, "not read again: "+safe(s.err.Error()), s.theme.warnText)
+		w.hang(s.theme.warn.Render("! "), 2, "not read again: "+safe(s.err.Error())+"; "+s.triedAgain(), s.theme.warnText)
 		w.blank()
 	}
 	s.verdict(w, d)
@@ -38,6 +38,8 @@ func (s *detail) write(w *writer) {
 
 func (s *detail) verdict(w *writer, d *Dossier) {
 	switch {
+	case d.Unread != nil:
+		w.hang(s.theme.warn.Render("? "), 2, s.unreadWords(d)+"; "+s.triedAgain(), s.theme.warnText)
 	case len(d.Findings) > 0:
 	case d.Verdict.Status == reconcile.StatusUnknown:
 		w.hang(s.theme.warn.Render("? "), 2, "nothing can be said of its effect: "+safe(d.Verdict.Reason.Words()), nil)
@@ -51,6 +53,20 @@ func (s *detail) verdict(w *writer, d *Dossier) {
 		w.hang("  ", 2, consequence, nil)
 		w.hang("  ", 2, string(f.Code), s.theme.dimText)
 	}
+}
+
+// unreadWords say why nothing is known of the effect.
+func (s *detail) unreadWords(d *Dossier) string {
+	words := "its effect is unknown: "
+	if source := sourceOf(d.Unread); source != "" {
+		words += source + " "
+		if silent(d.Unread) {
+			words += "did not answer: "
+		} else {
+			words += "could not be read: "
+		}
+	}
+	return safe(words + briefly(d.Unread))
 }
 
 // ownWords are our words on the task, with times as people count them.
@@ -133,6 +149,10 @@ func lifeWords(d *Dossier) string {
 
 func (s *detail) ledger(w *writer, d *Dossier) {
 	w.title("LEDGER", "")
+	if d.Unread != nil {
+		w.hang("  ? ", 4, sentence(s.unreadWords(d)), s.theme.warnText)
+		return
+	}
 	if d.Rule == nil {
 		w.hang("  ", 2, "No rule matches: nothing is known of its effect.", nil)
 		return

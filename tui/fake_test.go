@@ -37,6 +37,7 @@ type fake struct {
 	pages              int
 	closed             int
 	payload, canonical string
+	unread             error // of the ledger, where a task is explained
 }
 
 func newFake() *fake {
@@ -282,6 +283,10 @@ func (f *fake) dossierOf(j *reconcile.Judged) *Dossier {
 		Headers: `{"trace":"00-ab"}`, Result: "ok",
 	}
 	d.Task, d.Key, d.Verdict, d.Lock, d.ConfirmedAt = j.Task, j.Key, j.Verdict, j.Lock, noon
+	if d.Unread = f.unread; f.unread != nil {
+		d.Verdict, d.HeldIn = reconcile.Verdict{}, []string{j.Task.State.String()}
+		return d
+	}
 	d.Rule = &reconcile.Bound{}
 	d.HeldIn, d.Served, d.Next = []string{j.Task.State.String()}, true, "nothing runs it until someone does"
 	d.Choices = []reconcile.Choice{{Verb: "leave", Outcome: d.Next, Safe: true}, {Verb: "run", Outcome: "it gets 1 attempt"}}

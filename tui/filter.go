@@ -1,18 +1,19 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/idemctl/idemctl/reconcile"
 )
 
 // filter is what is typed after "/": an expression as --where takes it, or plain
-// words that must all occur in what is known of a task. The zero value passes
-// everything.
+// words, and phrases in double quotes, that must all occur in what is known of a
+// task. The zero value passes everything.
 type filter struct {
 	text  string
 	where *reconcile.Filter // nil: words
-	words []string          // lower case
+	words []string          // and phrases, in lower case
 }
 
 // operators show that an expression is meant, so that a mistake in it is not
@@ -30,12 +31,39 @@ func parseFilter(text string) (filter, error) {
 		return filter{text: text, where: where}, nil
 	}
 	lower := strings.ToLower(text)
-	for _, op := range operators {
-		if strings.Contains(lower+" ", op) {
-			return filter{}, err
-		}
+	if words, ok := phrases(lower); ok {
+		return filter{text: text, words: words}, nil
+	}
+	if operates(lower) {
+		return filter{}, err
 	}
 	return filter{text: text, words: strings.Fields(lower)}, nil
+}
+
+// operates says that an expression is meant.
+func operates(lower string) bool {
+	return slices.ContainsFunc(operators, func(op string) bool { return strings.Contains(lower+" ", op) })
+}
+
+// phrases reads words of which some stand in double quotes: what is between those
+// must occur as it stands.
+func phrases(lower string) (words []string, ok bool) {
+	parts := strings.Split(lower, `"`)
+	if len(parts) < 3 || len(parts)%2 == 0 {
+		return nil, false // none, or one that does not end
+	}
+	for i, p := range parts {
+		quoted := i%2 == 1
+		switch {
+		case quoted && strings.TrimSpace(p) == "", !quoted && operates(p):
+			return nil, false
+		case quoted:
+			words = append(words, p)
+		default:
+			words = append(words, strings.Fields(p)...)
+		}
+	}
+	return words, true
 }
 
 func (f *filter) empty() bool { return f.where == nil && len(f.words) == 0 }

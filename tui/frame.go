@@ -82,14 +82,7 @@ func (m *Model) header(w int) string {
 		mode = m.theme.danger.Render(" WRITE ")
 	}
 	s := m.top().shown()
-	age := "reading …"
-	if !s.at.IsZero() {
-		age = ago(s.at, m.now())
-	}
-	if len(m.troubles) > 0 && !s.at.IsZero() {
-		age = "! " + age
-	}
-	right := m.theme.dim.Render(age) + " " + mode
+	right := m.age(s) + " " + mode
 	left := m.badge(max(4, w/3))
 	for _, more := range []string{"  " + safe(p.Redis), "  " + ledgerWords(p.Ledgers)} {
 		if ansi.StringWidth(left)+visible.Width(more)+2+ansi.StringWidth(right) <= w {
@@ -102,6 +95,20 @@ func (m *Model) header(w int) string {
 	return sides(left, right, w)
 }
 
+// age says how old what is drawn is, or why nothing is.
+func (m *Model) age(s shown) string {
+	_, waits := m.top().papers().oldest()
+	switch {
+	case s.at.IsZero() && s.unread == nil && (!waits.IsZero() || m.root.waits(slotCounts) || m.root.waits(slotAudit)):
+		return m.theme.dim.Render("reading …")
+	case s.at.IsZero():
+		return m.theme.warn.Render("! not read")
+	case len(m.troubles) > 0:
+		return m.theme.warn.Render("! " + ago(s.at, m.now()))
+	}
+	return m.theme.dim.Render(ago(s.at, m.now()))
+}
+
 func ledgerWords(names []string) string {
 	switch len(names) {
 	case 0:
@@ -112,47 +119,21 @@ func ledgerWords(names []string) string {
 	return "ledgers " + safe(strings.Join(names, ", "))
 }
 
-// path is the screens that lie on each other, and what is shown of the last.
-func (m *Model) path(w int) string {
-	var names []string
-	for _, s := range m.stack {
-		names = append(names, safe(s.name()))
-	}
-	last := len(names) - 1
-	s := m.top().shown()
-	words := joined(s.words, s.busy)
-	for first := 0; first <= last; first++ {
-		before := ""
-		if first > 0 {
-			before = "… › "
-		}
-		for _, n := range names[first:last] {
-			before += n + " › "
-		}
-		if visible.Width(before+names[last])+2+ansi.StringWidth(words) <= w || first == last {
-			return sides(m.theme.dim.Render(before)+m.theme.title.Render(names[last]), m.theme.dim.Render(words), w)
-		}
-	}
-	return ""
-}
-
 // banners say which sources are slow or lost. What is shown stays, and its age with
 // it.
 func (m *Model) banners(w int) []string {
 	var out []string
 	for _, source := range sortedKeys(m.troubles) {
-		t := m.troubles[source]
-		words := " ! " + safe(source) + " has not answered for " + span(m.now().Sub(t.since)) + ": " + safe(briefly(t.err))
 		if len(out) < 2 {
-			out = append(out, m.theme.banner.Render(clip(words, w)))
+			out = append(out, m.theme.banner.Render(clip(" ! "+m.troubleWords(source), w)))
 		}
 	}
-	since := m.top().papers().oldest(slotDossier, slotLocks, slotPlan, slotApply, slotAnew)
-	if c := m.root.oldest(slotAudit, slotText, slotContext); since.IsZero() || !c.IsZero() && c.Before(since) {
-		since = c
+	what, since := m.top().papers().oldest(slotDossier, slotLocks, slotPlan, slotApply, slotAnew)
+	if s, c := m.root.oldest(slotAudit, slotText, slotContext, slotPing); since.IsZero() || !c.IsZero() && c.Before(since) {
+		what, since = s, c
 	}
 	if wait := m.now().Sub(since); !since.IsZero() && wait.Seconds() >= slowAfter && len(out) == 0 {
-		out = append(out, m.theme.banner.Render(clip(" ! slow: an answer is waited for since "+span(wait), w)))
+		out = append(out, m.theme.banner.Render(clip(" ! slow: "+span(wait)+" without an answer of "+m.waitedFor(what), w)))
 	}
 	return out
 }
@@ -189,7 +170,7 @@ func (m *Model) hints(w int) string {
 	room := w - 2 - ansi.StringWidth(draw(&last))
 	line := ""
 	for _, a := range append(m.top().actions(), m.common()...) {
-		if a.hint == "" || !a.Enabled() || a.Help() == last.Help() {
+		if a.hint == "" || m.idle(&a) || !a.Enabled() || a.Help() == last.Help() {
 			continue
 		}
 		text := draw(&a)
@@ -199,4 +180,16 @@ func (m *Model) hints(w int) string {
 		line += text + "  "
 	}
 	return line + draw(&last)
+}
+
+// idle says that a key of every screen does nothing on this one.
+func (m *Model) idle(a *action) bool {
+	_, filters := m.top().(filtered)
+	switch a.Help() {
+	case m.keys.filter.Help():
+		return !filters
+	case m.keys.back.Help():
+		return len(m.stack) == 1
+	}
+	return false
 }

@@ -157,7 +157,7 @@ func TestLostRedisLeavesOldNumbersWithTheirAge(t *testing.T) {
 	d := drive(t, f)
 	f.fail["counts"] = &inspect.Error{Kind: inspect.KindUnreachable, Op: "connect", Addr: "redis.test:6379", Err: errors.New("connection refused")}
 	d.wait(12 * time.Second)
-	d.sees("! Redis has not answered for 7s", "connection refused", "payments", "! 12s ago")
+	d.sees("! Redis has not answered since 12:00:00, 12s: connection refused", "payments", "! 12s ago")
 	delete(f.fail, "counts")
 	d.wait(5 * time.Second).lacks("connection refused")
 }
@@ -168,7 +168,7 @@ func TestLostLedgerIsNamedAndStatusesStay(t *testing.T) {
 	d.keys(":archived<enter>").sees("✓ applied")
 	f.fail["rows"] = &reconcile.LedgerError{Kind: reconcile.LedgerUnreachable, Ledger: "main", Err: errors.New("connection reset")}
 	d.wait(6 * time.Second)
-	d.sees("! ledger main has not answered", "✓ applied", "○ not-applied")
+	d.sees("! ledger main has not answered since 12:00:05, 1s: connection reset", "✓ applied", "○ not-applied")
 	delete(f.fail, "rows")
 	d.wait(6 * time.Second).lacks("ledger main has not")
 }
@@ -202,13 +202,13 @@ func TestSlowAnswerIsSaid(t *testing.T) {
 	d := drive(t, newFake())
 	d.hold = true
 	d.wait(8 * time.Second)
-	d.sees("! slow: an answer is waited for since 3s", "payments")
+	d.sees("! slow: 3s without an answer of Redis (the counts)", "payments")
 }
 
 func TestAuditFailureIsSaid(t *testing.T) {
 	f := newFake()
 	f.fail["audit"] = errors.New("no ledger is configured")
-	drive(t, f).sees("! the audit failed: no ledger is configured")
+	drive(t, f).sees("! the audit failed just now: no ledger is configured")
 }
 
 func TestLargeRedisIsAuditedOnlyWhenAsked(t *testing.T) {

@@ -2,13 +2,12 @@ package tui
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/lipgloss"
 
-	"github.com/idemctl/idemctl/inspect"
 	"github.com/idemctl/idemctl/reconcile"
 )
 
@@ -36,8 +35,13 @@ type screen interface {
 // shown is what the frame says of a screen.
 type shown struct {
 	at    time.Time // when what is drawn was read; zero: nothing was yet
-	words string    // position, filter and the like
-	busy  string    // what is under way, in words; "" for nothing
+	words string    // position, marks and the like: what is never left out
+	// more is said where there is room for it; what comes first stays longest.
+	more   []string
+	filter string // as it was typed; it is cut where there is little room
+	busy   string // what is under way, in words; "" for nothing
+	// unread says that nothing is drawn since it could not be read.
+	unread error
 }
 
 // filtered is a screen that "/" narrows.
@@ -75,9 +79,11 @@ type hub struct {
 	opt     Options
 	backend Backend
 	keys    keyMap
-	theme   theme
-	ctx     context.Context
-	cancel  context.CancelFunc
+	// renderer is what the theme paints with: it knows the terminal's background.
+	renderer *lipgloss.Renderer
+	theme    theme
+	ctx      context.Context
+	cancel   context.CancelFunc
 
 	numbers uint64 // of requests
 	desks   int
@@ -99,18 +105,30 @@ type hub struct {
 	progress   *reconcile.Progress // of an audit under way
 	refused    error               // of the last audit
 
-	troubles map[string]trouble
-	flash    string
-	flashAt  time.Time
-}
+	// refreshed is when what is shown was asked for last.
+	refreshed time.Time
+	// unread is why the counts could not be read last; nil: they were.
+	unread error
 
-// trouble is a source that failed.
-type trouble struct {
-	err   error
-	since time.Time
+	troubles map[string]trouble
+	// answered is when a source answered last; pinged is when the ledgers did, or
+	// did not.
+	answered map[string]time.Time
+	pinged   time.Time
+
+	flash   string
+	flashAt time.Time
 }
 
 func (h *hub) now() time.Time { return h.opt.Now() }
+
+// triedAgain says when what failed is tried again.
+func (h *hub) triedAgain() string {
+	if wait := h.refreshed.Add(h.opt.Refresh).Sub(h.now()); wait >= time.Second {
+		return "it is tried again in " + span(wait)
+	}
+	return "it is tried again now"
+}
 
 // redisNow is about what Redis's clock says: times of tasks are measured by it.
 func (h *hub) redisNow() time.Time {
@@ -137,6 +155,7 @@ func (h *hub) open(s screen) tea.Cmd {
 		h.stack = slices.Delete(h.stack, 1, 2)
 	}
 	h.stack = append(h.stack, s)
+	h.hush()
 	return s.begin()
 }
 
@@ -151,6 +170,7 @@ func (h *hub) jumpTo(s screen) tea.Cmd {
 		old.papers().close()
 	}
 	h.stack = h.stack[:1]
+	h.hush()
 	if s == h.stack[0] {
 		return s.again()
 	}
@@ -176,66 +196,8 @@ func (h *hub) back() (tea.Cmd, bool) {
 	}
 	h.top().papers().close()
 	h.stack = h.stack[:len(h.stack)-1]
+	h.hush()
 	return h.top().again(), true
-}
-
-// say shows a line for a few seconds.
-func (h *hub) say(words string) { h.flash, h.flashAt = words, h.now() }
-
-// flashTime is how long a line is shown.
-const flashTime = 6 * time.Second
-
-// blame notes that a source failed, which the banner shows. An error that is no
-// source's is the screen's own concern.
-func (h *hub) blame(err error) {
-	source := sourceOf(err)
-	if source == "" {
-		return
-	}
-	t, known := h.troubles[source]
-	if !known {
-		t.since = h.now()
-	}
-	t.err = err
-	h.troubles[source] = t
-}
-
-// fine notes that the sources answer: Redis, or all of them.
-func (h *hub) fine(all bool) {
-	if all {
-		clear(h.troubles)
-	}
-	delete(h.troubles, sourceRedis)
-}
-
-const sourceRedis = "Redis"
-
-// sourceOf names the source that an error comes from; "" for none.
-func sourceOf(err error) string {
-	var redis *inspect.Error
-	var ledger *reconcile.LedgerError
-	switch {
-	case errors.As(err, &ledger):
-		return "ledger " + ledger.Ledger
-	case errors.As(err, &redis), errors.Is(err, context.DeadlineExceeded):
-		return sourceRedis
-	}
-	return ""
-}
-
-// briefly is what went wrong, without what the screen says already.
-func briefly(err error) string {
-	var redis *inspect.Error
-	var ledger *reconcile.LedgerError
-	switch {
-	case errors.As(err, &ledger) && ledger.Err != nil:
-		return ledger.Err.Error()
-	case errors.As(err, &redis) && redis.Err != nil:
-		return redis.Err.Error()
-	case errors.Is(err, context.DeadlineExceeded):
-		return "no answer in time"
-	}
-	return err.Error()
 }
 
 // writable says why nothing may be changed; "" where it may.

@@ -61,16 +61,33 @@ func (m *Model) destination(text string) (func() tea.Cmd, string) {
 func (m *Model) tasksDestination(words []string) (func() tea.Cmd, string) {
 	queue, state := "", inspect.StateUnknown
 	for _, w := range words {
-		if s, err := inspect.ParseState(w); err == nil && state == inspect.StateUnknown {
+		isQueue := slices.Contains(m.queueNames(), w)
+		s, isState := stateNamed(w, !isQueue)
+		switch {
+		case isState && state == inspect.StateUnknown:
 			state = s
-			continue
-		}
-		if !slices.Contains(m.queueNames(), w) || queue != "" {
+		case isQueue && queue == "":
+			queue = w
+		case w != wordAll || isQueue:
 			return nil, "no queue or state " + w
 		}
-		queue = w
 	}
 	return func() tea.Cmd { return m.jumpTo(newTasks(m.hub, queue, state)) }, ""
+}
+
+// wordAll is what a list of tasks in any state is called.
+const wordAll = "all"
+
+// stateNamed reads a state by its name, or by the short word that a screen has for
+// it.
+func stateNamed(word string, short bool) (inspect.State, bool) {
+	for _, s := range inspect.States() {
+		if short && word == stateTitle(s) {
+			return s, true
+		}
+	}
+	s, err := inspect.ParseState(word)
+	return s, err == nil
 }
 
 func (m *Model) contextDestination(words []string) (func() tea.Cmd, string) {
@@ -96,6 +113,9 @@ func (h *hub) completions(typed string, n int) []string {
 	}
 	for _, s := range inspect.States() {
 		all = append(all, s.String())
+		if short := stateTitle(s); short != s.String() {
+			all = append(all, short)
+		}
 	}
 	all = append(all, h.queueNames()...)
 	for _, c := range h.backend.Place().Contexts {

@@ -6,8 +6,12 @@ package tui
 type list struct {
 	n           int
 	cursor, top int
-	height      int // lines of the window; 0 before the first drawing
+	height      int  // lines of the window; 0 before the first drawing
+	moved       bool // somebody has moved the cursor since it was put on the first
 }
+
+// first puts the cursor and the window where a list begins.
+func (l *list) first() { l.cursor, l.top, l.moved = 0, 0, false }
 
 // resize says how many items there are, and how many lines for them.
 func (l *list) resize(n, height int) {
@@ -28,12 +32,14 @@ func (l *list) settle() {
 // move moves the cursor by so many items.
 func (l *list) move(by int) {
 	l.cursor += by
+	l.moved = true
 	l.settle()
 }
 
 // to moves the cursor to an item.
 func (l *list) to(i int) {
 	l.cursor = i
+	l.moved = true
 	l.settle()
 }
 

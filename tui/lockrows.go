@@ -41,7 +41,7 @@ func lockCells(r *LockRow) []string {
 func (s *locks) body(width, height int) []string {
 	switch {
 	case s.all == nil && s.err != nil:
-		return append([]string{""}, indented("the locks cannot be read: "+safe(s.err.Error()), width)...)
+		return append([]string{""}, indented("the locks cannot be read: "+safe(s.err.Error())+"; "+s.triedAgain(), width)...)
 	case s.all == nil:
 		return append([]string{""}, indented("sweeping the keys for locks …", width)...)
 	case len(s.rows) == 0 && !s.where.empty():

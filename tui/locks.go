@@ -60,7 +60,7 @@ func (s *locks) answer(r reply) tea.Cmd {
 			if v.Problem != nil {
 				s.blame(v.Problem)
 			} else {
-				s.fine(true)
+				s.fine()
 			}
 			s.arrange()
 			return nil
@@ -128,7 +128,10 @@ func (s *locks) current() (inspect.Ref, bool) {
 
 func (s *locks) shown() shown {
 	out := s.last
-	if s.all != nil {
+	out.filter = s.where.text
+	if s.all == nil {
+		out.unread = s.err
+	} else {
 		out.words = plural(len(s.rows), "lock", "locks")
 		if s.all.Omitted > 0 {
 			out.words += fmt.Sprintf(" of %s", count(len(s.all.Rows)+s.all.Omitted))
@@ -136,9 +139,6 @@ func (s *locks) shown() shown {
 		if !s.all.Complete {
 			out.words += " · ! incomplete"
 		}
-	}
-	if !s.where.empty() {
-		out.words = joined(out.words, "/"+safe(s.where.text))
 	}
 	if s.desk.waits(slotLocks) {
 		out.busy = fmt.Sprintf("sweeping %s …", brief(s.met))

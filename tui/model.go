@@ -7,8 +7,6 @@ import (
 
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
-	"github.com/charmbracelet/lipgloss"
-	"github.com/muesli/termenv"
 
 	"github.com/idemctl/idemctl/inspect"
 	"github.com/idemctl/idemctl/reconcile"
@@ -19,9 +17,8 @@ type Model struct {
 	*hub
 	prompt *prompt // a line being typed; nil: none
 	help   *help   // the help on top; nil: none
-	// refreshed is when what is shown was asked for last.
-	refreshed time.Time
-	quitting  bool
+
+	quitting bool
 }
 
 // New makes a browser of a backend, which is the browser's from then on. Close ends
@@ -34,25 +31,12 @@ func New(ctx context.Context, b Backend, o Options) *Model {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	h := &hub{
-		opt: o, backend: b, keys: newKeyMap(), theme: newTheme(r), ctx: ctx, cancel: cancel,
-		troubles: map[string]trouble{}, width: 80, height: 24,
+		opt: o, backend: b, keys: newKeyMap(), renderer: r, theme: newTheme(r), ctx: ctx, cancel: cancel, width: 80, height: 24,
+		troubles: map[string]trouble{}, answered: map[string]time.Time{},
 	}
 	h.root = h.newDesk()
 	h.stack = []screen{newOverview(h)}
 	return &Model{hub: h}
-}
-
-// rendererOf suits the terminal. It asks the terminal for its background now: once
-// the browser reads what is typed, the answer would be lost in that.
-func rendererOf(o *Options) *lipgloss.Renderer {
-	r := lipgloss.NewRenderer(o.Out)
-	if o.Plain {
-		r.SetColorProfile(termenv.Ascii)
-		r.SetHasDarkBackground(true)
-		return r
-	}
-	r.SetHasDarkBackground(r.HasDarkBackground())
-	return r
 }
 
 // Close ends every request and the backend.
@@ -64,7 +48,25 @@ func (m *Model) Close() {
 // Init asks for what is shown first.
 func (m *Model) Init() tea.Cmd {
 	m.refreshed = m.now()
-	return tea.Batch(m.opt.tick(), askCounts(m.root, m.backend), m.top().begin())
+	m.met()
+	cmds := []tea.Cmd{m.opt.tick(), m.askFrame(), m.top().begin()}
+	if m.opt.ask {
+		cmds = append(cmds, askBackground(m.opt.Out))
+	}
+	return tea.Batch(cmds...)
+}
+
+// askFrame asks for what the frame shows wherever one is, but for what is under
+// way.
+func (m *Model) askFrame() tea.Cmd {
+	var cmds []tea.Cmd
+	if !m.root.waits(slotCounts) {
+		cmds = append(cmds, askCounts(m.root, m.backend))
+	}
+	if len(m.backend.Place().Ledgers) > 0 && !m.root.waits(slotPing) {
+		cmds = append(cmds, askPing(m.root, m.backend))
+	}
+	return tea.Batch(cmds...)
 }
 
 // Update takes a message.
@@ -84,6 +86,8 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, tea.Batch(m.opt.tick(), m.tick())
 	case reply:
 		return m, m.reply(msg)
+	case background:
+		m.renderer.SetHasDarkBackground(msg.dark)
 	case copied:
 		m.say("sent to the terminal's clipboard: " + msg.what)
 		if msg.err != nil {
@@ -99,26 +103,21 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 
 // tick reads again what is due.
 func (m *Model) tick() tea.Cmd {
-	now := m.now()
-	if m.flash != "" && now.Sub(m.flashAt) >= flashTime {
-		m.flash = ""
-	}
-	if now.Sub(m.refreshed) < m.opt.Refresh {
+	m.hushRead()
+	if m.now().Sub(m.refreshed) < m.opt.Refresh {
 		return nil
 	}
-	m.refreshed = now
 	return m.refresh(false)
 }
 
 // refresh reads again. What is still under way is not asked for twice, unless
 // somebody wants it now.
 func (m *Model) refresh(now bool) tea.Cmd {
-	var cmds []tea.Cmd
-	if now || !m.root.waits(slotCounts) {
-		cmds = append(cmds, askCounts(m.root, m.backend))
+	m.refreshed = m.now()
+	if now {
+		m.root.drop(slotCounts)
 	}
-	cmds = append(cmds, m.top().again(), m.auditIfDue())
-	return tea.Batch(cmds...)
+	return tea.Batch(m.askFrame(), m.top().again(), m.auditIfDue())
 }
 
 // auditIfDue audits by itself where that is little work.
@@ -212,10 +211,14 @@ func (m *Model) press(k tea.KeyMsg) tea.Cmd {
 	if t, ok := m.top().(typing); ok && t.typing() {
 		return t.typed(k)
 	}
-	if cmd, ok := perform(k, m.top().actions()); ok {
-		return cmd
+	said := m.flashAt
+	cmd, ok := perform(k, m.top().actions())
+	if !ok {
+		cmd, ok = perform(k, m.common())
 	}
-	cmd, _ := perform(k, m.common())
+	if ok {
+		m.hushOld(said)
+	}
 	return cmd
 }
 
@@ -228,7 +231,7 @@ func (m *Model) common() []action {
 		act(k.commandLine, "", m.showCommand),
 		act(k.undo, "", m.undo),
 		act(k.audit, "", func() tea.Cmd { return m.auditNow() }),
-		act(k.refresh, "", func() tea.Cmd { m.refreshed = m.now(); return m.refresh(true) }),
+		act(k.refresh, "", func() tea.Cmd { return m.refresh(true) }),
 		act(k.help, "help", func() tea.Cmd { m.help = newHelp(m); return nil }),
 		act(k.back, "back", m.escape),
 		act(k.quit, "", m.quit),

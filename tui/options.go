@@ -31,6 +31,8 @@ type Options struct {
 	// renderer and tick are for tests, which have no terminal and no time to lose.
 	renderer *lipgloss.Renderer
 	tick     func() tea.Cmd
+	// ask says that In listens for what the terminal answers.
+	ask bool
 }
 
 const (

@@ -47,7 +47,7 @@ func (s *overview) answer(reply) tea.Cmd { return nil }
 func (s *overview) command() string      { return s.commandLine("audit") }
 
 func (s *overview) shown() shown {
-	out := shown{at: s.countsAt}
+	out := shown{at: s.countsAt, unread: s.unread}
 	if s.counts != nil {
 		out.words = plural(s.total(), "task", "tasks")
 		if l := s.counts.Latency; l >= time.Millisecond {
@@ -168,7 +168,10 @@ func (s *overview) findings(w *writer) {
 	if !a.Complete {
 		note = "! incomplete: " + note
 	}
-	w.title("FINDINGS", note)
+	if s.refused != nil {
+		note = joined(note, s.auditFailed())
+	}
+	w.title("FINDINGS", s.audited(note))
 	var parts []string
 	for _, sev := range reconcile.Severities() {
 		if n := a.Totals.BySeverity[sev]; n > 0 {
@@ -199,6 +202,20 @@ func (s *overview) findings(w *writer) {
 	}
 }
 
+// audited is a note on what the last audit said; a sign says that it is old.
+func (s *overview) audited(note string) string {
+	if s.auditOld() && !strings.HasPrefix(note, "!") {
+		return "! " + note
+	}
+	return note
+}
+
+// auditOld says whether the last audit is older than it would be if all went well:
+// since the next one failed, or is not run by itself.
+func (h *hub) auditOld() bool {
+	return h.audit != nil && (h.refused != nil || h.now().Sub(h.auditAt) > 2*max(auditEvery, auditShare*h.audit.Took))
+}
+
 func causeWord(c reconcile.Cause) string {
 	if c == reconcile.CauseNone || c == reconcile.CauseUnknown {
 		return ""
@@ -212,11 +229,27 @@ func (h *hub) noAudit() string {
 	case h.progress != nil:
 		return h.auditing()
 	case h.refused != nil:
-		return "! the audit failed: " + safe(h.refused.Error())
+		return h.auditFailed()
+	case h.counts == nil && h.unread != nil:
+		return h.notRead()
 	case h.total() > autoAudit:
 		return fmt.Sprintf("%s: a audits them", plural(h.total(), "task", "tasks"))
 	}
 	return "reading …"
+}
+
+// auditFailed says when the last audit failed, and why.
+func (h *hub) auditFailed() string {
+	at := ago(h.auditTried, h.now())
+	if at == "now" {
+		at = "just now"
+	}
+	return "! the audit failed " + at + ": " + safe(briefly(h.refused))
+}
+
+// notRead says why there are no counts, and that they are asked for again.
+func (h *hub) notRead() string {
+	return "! not read: " + safe(briefly(h.unread)) + "; " + h.triedAgain()
 }
 
 func queueColumns() []column {
@@ -245,7 +278,11 @@ func stateTitle(st inspect.State) string {
 
 func (s *overview) queues(w *writer) {
 	c := s.counts
-	if c == nil {
+	switch {
+	case c == nil && s.unread != nil:
+		w.title("QUEUES", s.notRead())
+		return
+	case c == nil:
 		w.title("QUEUES", "reading …")
 		return
 	}
@@ -373,25 +410,4 @@ func (s *overview) servers(w *writer) {
 			s.theme.dim.Render(fmt.Sprintf("%d of %d workers busy", v.ActiveWorkers, v.Concurrency)),
 			s.theme.dim.Render("up "+span(max(0, s.redisNow().Sub(v.StartedAt))))))
 	}
-}
-
-func (s *overview) charts(w *writer) {
-	a := s.audit
-	if a == nil {
-		return
-	}
-	w.title("COMING AND GONE", "")
-	const label = 22
-	cells := min(60, max(12, w.width-label-2-30))
-	chart := func(name string, counts []int, words string) {
-		line := "    " + visible.Pad(name, label-4) + s.theme.note.Render(visible.Pad(spark(counts, cells), min(cells, len(counts)))) + "  "
-		w.raw(line + s.theme.dim.Render(words))
-	}
-	chart("archived an hour", reversed(a.Archived), fmt.Sprintf("%s in the last day", count(sum(a.Archived))))
-	due := fmt.Sprintf("%s in the next hour", count(sum(a.Due)))
-	if a.Overdue > 0 {
-		due = fmt.Sprintf("! %s overdue, ", count(a.Overdue)) + due
-	}
-	chart("retries a minute", a.Due, due)
-	chart("locks that end", a.Ending, fmt.Sprintf("%s in the next hour", count(sum(a.Ending))))
 }

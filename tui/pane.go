@@ -42,12 +42,16 @@ func (w *writer) blank() {
 	}
 }
 
-// title begins a section.
+// title begins a section. A note that begins with "!" warns.
 func (w *writer) title(text, note string) {
 	w.blank()
 	line := w.theme.title.Render(text)
 	if note != "" {
-		line += "  " + w.theme.dim.Render(note)
+		paint := w.theme.dim
+		if strings.HasPrefix(note, "!") {
+			paint = w.theme.warn
+		}
+		line += "  " + paint.Render(note)
 	}
 	w.lines = append(w.lines, line)
 }

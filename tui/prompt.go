@@ -126,14 +126,18 @@ func (m *Model) endPrompt() tea.Cmd {
 	return go1()
 }
 
-// view draws the line.
+// view draws the line. What is wrong with it is said beside it, however long it is.
 func (p *prompt) view(h *hub, width int) string {
-	line := h.theme.key.Render(string(p.sign)) + h.theme.typedLine(&p.input, width-1)
-	switch {
-	case p.err != "":
-		return sides(line, h.theme.bad.Render("✗ "+safe(p.err)), width)
-	case p.sign == ':':
-		return sides(line, h.theme.dim.Render(strings.Join(h.completions(p.input.Value(), 4), "  ")), width)
+	typed := func(cells int) string {
+		return h.theme.key.Render(string(p.sign)) + h.theme.typedLine(&p.input, cells-1)
 	}
-	return sides(line, h.theme.dim.Render("words, or e.g. retried > 3 && status == \"applied\""), width)
+	if p.err != "" {
+		words := visible.Fit("✗ "+safe(p.err), max(width/2, width-4-visible.Width(safe(p.input.Value()))))
+		return sides(typed(width-1-visible.Width(words)), h.theme.bad.Render(words), width)
+	}
+	help := "words, \"a phrase\", or e.g. retried > 3 && status == \"applied\""
+	if p.sign == ':' {
+		help = strings.Join(h.completions(p.input.Value(), 4), "  ")
+	}
+	return sides(typed(width), h.theme.dim.Render(help), width)
 }

@@ -44,10 +44,8 @@ func (m *Model) weigh(r reply) {
 	case errors.Is(r.err, context.Canceled):
 	case r.err != nil:
 		m.blame(r.err)
-	case r.more == nil && (r.slot == slotRows || r.slot == slotDossier):
-		m.fine(true)
-	case r.more == nil && r.slot == slotList:
-		m.fine(false)
+	case r.more == nil && (r.slot == slotRows || r.slot == slotDossier || r.slot == slotList):
+		m.fine()
 	}
 }
 
@@ -62,11 +60,14 @@ func (m *Model) rootReply(r reply) tea.Cmd {
 		return m.tookText(r)
 	case slotContext:
 		return m.tookContext(r)
+	case slotPing:
+		m.tookPing(r)
 	}
 	return nil
 }
 
 func (m *Model) tookCounts(r reply) tea.Cmd {
+	m.unread = r.err
 	if r.err != nil {
 		m.blame(r.err)
 		return nil
@@ -75,7 +76,7 @@ func (m *Model) tookCounts(r reply) tea.Cmd {
 	if !ok {
 		return nil
 	}
-	m.fine(false)
+	m.fine()
 	m.before, m.counts, m.countsAt = m.counts, &c, m.now()
 	return m.auditIfDue()
 }
@@ -96,10 +97,10 @@ func (m *Model) tookAudit(r reply) {
 	if !ok {
 		return
 	}
-	if a.Complete {
-		m.fine(true)
-	} else if a.Problem != nil {
+	if a.Problem != nil {
 		m.blame(a.Problem)
+	} else {
+		m.fine()
 	}
 	m.news = map[string]bool{}
 	if m.audit != nil {
@@ -114,9 +115,15 @@ func (m *Model) tookAudit(r reply) {
 	m.audit = a
 }
 
+func (m *Model) tookPing(r reply) {
+	if said, ok := r.value.(map[string]error); ok && r.err == nil {
+		m.ping(said)
+	}
+}
+
 // tookText hands a text to the pager, or shows it.
 func (m *Model) tookText(r reply) tea.Cmd {
-	m.flash = ""
+	m.hush()
 	if r.err != nil {
 		m.say(safe(r.err.Error()))
 		return nil
@@ -153,9 +160,10 @@ func (m *Model) tookContext(r reply) tea.Cmd {
 	m.backend = o.backend
 	m.counts, m.before, m.audit, m.progress, m.refused, m.news = nil, nil, nil, nil, nil, nil
 	m.auditAt, m.auditTried, m.countsAt = time.Time{}, time.Time{}, time.Time{}
-	clear(m.troubles)
+	m.unread = nil
+	m.met()
 	m.root = m.newDesk()
 	m.stack = []screen{newOverview(m.hub)}
 	m.say("context " + safe(o.backend.Place().Context))
-	return tea.Batch(closeBackend(old), askCounts(m.root, m.backend), m.top().begin())
+	return tea.Batch(closeBackend(old), m.askFrame(), m.top().begin())
 }

@@ -14,16 +14,22 @@ import (
 // ctx ended it.
 func Show(ctx context.Context, b Backend, o Options) error {
 	o = o.filled()
+	var program *tea.Program
+	in := o.In
+	if e, ok := listens(o.In, &o, func(is background) { program.Send(is) }); ok {
+		in, o.ask = e, true
+	}
 	m := New(ctx, b, o)
 	defer m.Close()
 	options := []tea.ProgramOption{
-		tea.WithContext(ctx), tea.WithAltScreen(), tea.WithInput(o.In), tea.WithOutput(o.Out),
+		tea.WithContext(ctx), tea.WithAltScreen(), tea.WithInput(in), tea.WithOutput(o.Out),
 		tea.WithoutSignalHandler(), // ctx ends when a signal comes
 	}
 	if o.Mouse {
 		options = append(options, tea.WithMouseCellMotion())
 	}
-	_, err := tea.NewProgram(m, options...).Run()
+	program = tea.NewProgram(m, options...)
+	_, err := program.Run()
 	switch {
 	case err == nil:
 		return nil

@@ -15,4 +15,5 @@ const (
 	slotRuns    slot = "runs"
 	slotItems   slot = "items"
 	slotContext slot = "context"
+	slotPing    slot = "ping"
 )

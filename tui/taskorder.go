@@ -11,6 +11,16 @@ type order struct {
 	by    int // column; -1: as read
 	down  bool
 	index []int32 // place in the list to place in the spine; nil: the same
+
+	lastBy   int // as chosen was asked last
+	lastDown bool
+}
+
+// chosen says whether the order is another than when that was asked last.
+func (o *order) chosen() bool {
+	is := o.by != o.lastBy || o.by >= 0 && o.down != o.lastDown
+	o.lastBy, o.lastDown = o.by, o.down
+	return is
 }
 
 func (o *order) reset() { o.index = nil }

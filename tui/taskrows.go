@@ -2,12 +2,12 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
-	"github.com/charmbracelet/x/ansi"
-
 	"github.com/idemctl/idemctl/inspect"
+	"github.com/idemctl/idemctl/internal/visible"
 	"github.com/idemctl/idemctl/reconcile"
 )
 
@@ -110,7 +110,7 @@ func lockCell(r *Row) string {
 func (s *tasks) tabs(width int) string {
 	states := append([]inspect.State{inspect.StateUnknown}, inspect.States()...)
 	tab := func(st inspect.State) string {
-		name := "all"
+		name := wordAll
 		if st != inspect.StateUnknown {
 			name = stateTitle(st)
 		}
@@ -119,21 +119,53 @@ func (s *tasks) tabs(width int) string {
 		}
 		return name
 	}
+	at := slices.Index(states, s.state)
+	cells := func(i int) int {
+		if i == at {
+			return visible.Width(tab(states[i])) + 3
+		}
+		return visible.Width(tab(states[i])) + 1
+	}
+	from, to := around(len(states), at, width, cells)
+	if to-from < len(states) {
+		from, to = around(len(states), at, width-4, cells)
+	}
 	var b strings.Builder
-	at := 0
-	for i, st := range states {
-		switch {
-		case st == s.state:
-			at = i
-			b.WriteString(" " + s.theme.tab.Render("["+tab(st)+"]"))
-		default:
-			b.WriteString(s.theme.dim.Render(" " + tab(st)))
+	for i := from; i < to; i++ {
+		if i == at {
+			b.WriteString(" " + s.theme.tab.Render("["+tab(states[i])+"]"))
+			continue
+		}
+		b.WriteString(s.theme.dim.Render(" " + tab(states[i])))
+	}
+	line := b.String()
+	if from > 0 {
+		line = s.theme.dim.Render(" ‹") + line
+	}
+	if to < len(states) {
+		line += s.theme.dim.Render(" ›")
+	}
+	return line
+}
+
+// around is which of n things stand in a line with the one at a place, as many on
+// either side as there is room for.
+func around(n, at, room int, cells func(int) int) (from, to int) {
+	from, to = at, at+1
+	room -= cells(at)
+	for grown := true; grown; {
+		grown = false
+		if to < n && cells(to) <= room {
+			room -= cells(to)
+			to, grown = to+1, true
+		}
+		if from > 0 && cells(from-1) <= room {
+			from--
+			room -= cells(from)
+			grown = true
 		}
 	}
-	if line := b.String(); ansi.StringWidth(line) <= width {
-		return line
-	}
-	return s.theme.dim.Render("‹ ") + s.theme.tab.Render("["+tab(s.state)+"]") + s.theme.dim.Render(fmt.Sprintf(" ›  %d of %d", at+1, len(states)))
+	return from, to
 }
 
 // countOf is how many tasks the queues had last.
@@ -161,6 +193,7 @@ func (s *tasks) body(width, height int) []string {
 		return append(lines, s.empty(width)...)
 	}
 	from, to := s.list.window()
+	s.saw(from, to)
 	now := s.redisNow()
 	rows := make([][]string, 0, to-from)
 	for i := from; i < to; i++ {
@@ -224,7 +257,7 @@ func (s *tasks) empty(width int) []string {
 	words := "reading …"
 	switch {
 	case s.err != nil:
-		words = "the list cannot be read: " + safe(s.err.Error())
+		words = "the list cannot be read: " + safe(s.err.Error()) + "; " + s.triedAgain()
 	case s.now.done && !s.where.empty():
 		words = fmt.Sprintf("none of %s passes the filter; esc clears it", plural(s.now.read, "task", "tasks"))
 	case s.now.done:

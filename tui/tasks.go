@@ -29,8 +29,10 @@ type tasks struct {
 	order order
 	list  list
 	marks map[inspect.Ref]bool
-	table table
-	wide  bool
+	// unseen came in above the window since the list was opened.
+	unseen map[inspect.Ref]bool
+	table  table
+	wide   bool
 	// listed and read are when the list and its rows were read.
 	listed, read time.Time
 	stale        bool  // what is shown is to be read again
@@ -48,8 +50,8 @@ const autoList = 5000
 const maxMarks = 10_000
 
 func newTasks(h *hub, queue string, state inspect.State) *tasks {
-	s := &tasks{hub: h, desk: h.newDesk(), queue: queue, state: state, marks: map[inspect.Ref]bool{}}
-	s.order.by = -1
+	s := &tasks{hub: h, desk: h.newDesk(), queue: queue, state: state, marks: map[inspect.Ref]bool{}, unseen: map[inspect.Ref]bool{}}
+	s.order.by, s.order.lastBy = -1, -1
 	s.list.height = h.roomAbout()
 	return s
 }
@@ -94,7 +96,8 @@ func (s *tasks) restart() {
 	s.now, s.err, s.stale, s.toEnd = gather(s.backend, s.query()), nil, false, false
 	s.listed, s.read = time.Time{}, time.Time{}
 	s.order.reset()
-	s.list.cursor, s.list.top = 0, 0
+	s.list.first()
+	clear(s.unseen)
 	s.goal = 0
 	s.table = table{columns: s.columns()}
 }
@@ -117,7 +120,7 @@ func (s *tasks) drop() {
 func (s *tasks) again() tea.Cmd {
 	s.stale, s.blind = true, false
 	cmds := []tea.Cmd{s.want()}
-	if s.anew == nil && !s.desk.waits(slotList) && s.now.read <= autoList {
+	if s.anew == nil && !s.desk.waits(slotList) && (s.now.read <= autoList || s.err != nil) {
 		s.anew = gather(s.backend, s.query())
 		cmds = append(cmds, askPage(s.desk, slotAnew, s.anew.listing))
 	}
@@ -235,6 +238,9 @@ func (s *tasks) grow(p Page) {
 	s.now.take(p)
 	s.listed = s.hub.now()
 	s.arrange(here, known)
+	if s.order.by >= 0 && !s.list.moved {
+		s.list.first() // and not the task that was read first
+	}
 	if s.toEnd {
 		s.list.to(s.now.spine.len() - 1)
 		s.toEnd = !s.now.done
@@ -249,7 +255,7 @@ func (s *tasks) renew(p Page) tea.Cmd {
 	}
 	s.anew.take(p)
 	if !s.anew.done && (s.now.done || s.anew.spine.len() < s.now.spine.len()) {
-		if s.anew.read > 4*autoList { // it has grown long meanwhile
+		if s.anew.read > 4*autoList && s.err == nil { // it has grown long meanwhile
 			s.anew.listing.Close()
 			s.anew = nil
 			return nil
@@ -262,18 +268,57 @@ func (s *tasks) renew(p Page) tea.Cmd {
 			s.anew.rows[ref] = row
 		}
 	}
-	s.now.listing.Close()
+	old := s.now
+	old.listing.Close()
 	s.now, s.anew, s.err = s.anew, nil, nil
 	s.listed = s.hub.now()
 	s.order.reset()
 	s.arrange(here, known)
+	s.noteUnseen(old)
 	return s.want()
+}
+
+// noteUnseen notes what stands above the window now and was not there before.
+func (s *tasks) noteUnseen(old *gathering) {
+	if s.list.top == 0 {
+		clear(s.unseen)
+		return
+	}
+	had := make(map[inspect.Ref]bool, old.spine.len())
+	for i := range old.spine.len() {
+		if ref := old.spine.at(i); !s.unseen[ref] {
+			had[ref] = true
+		}
+	}
+	clear(s.unseen)
+	for i := range s.list.top {
+		if ref := s.ref(i); !had[ref] {
+			s.unseen[ref] = true
+		}
+	}
+}
+
+// saw notes that the window shows these lines of the list.
+func (s *tasks) saw(from, to int) {
+	if from == 0 {
+		clear(s.unseen)
+	}
+	if len(s.unseen) == 0 {
+		return
+	}
+	for i := from; i < to; i++ {
+		delete(s.unseen, s.ref(i))
+	}
 }
 
 // arrange sorts, and brings the cursor back to its task.
 func (s *tasks) arrange(here inspect.Ref, known bool) {
 	s.order.arrange(s.now)
 	s.list.resize(s.now.spine.len(), s.list.height)
+	if s.order.chosen() {
+		s.list.first() // what is looked for by an order is at its top
+		return
+	}
 	if !known {
 		return
 	}
@@ -283,7 +328,7 @@ func (s *tasks) arrange(here inspect.Ref, known bool) {
 }
 
 func (s *tasks) shown() shown {
-	out := shown{at: s.read}
+	out := shown{at: s.read, filter: s.where.text}
 	n := s.now.spine.len()
 	if n == 0 || s.now.keeps {
 		out.at = s.listed // rows come with it, or there are none
@@ -303,13 +348,19 @@ func (s *tasks) shown() shown {
 	if len(s.marks) > 0 {
 		parts = append(parts, "● "+count(len(s.marks))+" marked")
 	}
-	if s.order.by >= 0 {
-		parts = append(parts, "by "+strings.ToLower(s.table.columns[s.order.by].title))
-	}
-	if !s.where.empty() {
-		parts = append(parts, "/"+safe(s.where.text))
-	}
 	out.words = joined(parts...)
+	if n := len(s.unseen); n > 0 {
+		out.more = append(out.more, "↑ "+count(n)+" new above")
+	}
+	if s.err != nil && n > 0 {
+		out.more = append(out.more, "! broke off; "+s.triedAgain())
+	}
+	if s.order.by >= 0 {
+		out.more = append(out.more, "by "+strings.ToLower(s.table.columns[s.order.by].title))
+	}
+	if n == 0 {
+		out.unread = s.err
+	}
 	switch {
 	case s.now.full:
 		out.busy = "the first " + count(maxRows) + " only"

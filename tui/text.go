@@ -65,6 +65,14 @@ func stamp(t time.Time, utc bool) string {
 	return t.Format("2006-01-02 15:04:05 MST")
 }
 
+// clockTime is the time of day, for what was a short while ago.
+func clockTime(t time.Time, utc bool) string {
+	if utc {
+		t = t.UTC()
+	}
+	return t.Format("15:04:05")
+}
+
 // count writes a number with commas between thousands.
 func count(n int) string {
 	s := strconv.Itoa(n)

@@ -205,7 +205,7 @@ func TestBrowserSurvivesTheLossOfRedis(t *testing.T) {
 	s.sees("default")
 	s.types(":archived\r").sees("evt_1")
 	proxy.Break(inspecttest.Fault{At: 1, Lasting: true})
-	s.types("").sees("! Redis has not answered for", "evt_1", "! 5s ago")
+	s.types("").sees("! Redis has not answered since ", "evt_1", "! 5s ago")
 	s.types("@").sees("idemctl tasks -s archived")
 	s.types("?").sees("MOVING")
 	s.types("\x03").leaves(exitDone)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -119,15 +120,37 @@ func (b *browser) dossier(ctx context.Context, ref inspect.Ref) (*reconcile.Doss
 	return &d, nil
 }
 
-func (b *browser) Explain(ctx context.Context, ref inspect.Ref) (*tui.Dossier, error) {
-	d, err := b.dossier(ctx, ref)
+// ofRedis is what a task's dossier says where its ledger cannot be read. The
+// command then says nothing: who reads its output might take the half for all.
+func (b *browser) ofRedis(ctx context.Context, ref inspect.Ref) (*reconcile.Dossier, error) {
+	c := b.s.settings.Context
+	a, err := reconcile.NewAuditor(b.s.queue, reconcile.Options{Settle: c.Settle.Value, ConfirmAfter: c.ConfirmAfter.Value})
 	if err != nil {
 		return nil, err
+	}
+	d, err := a.Explain(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	d.Verdict = reconcile.Verdict{Status: reconcile.StatusUnknown, Reason: reconcile.ReasonLedger}
+	return &d, nil
+}
+
+func (b *browser) Explain(ctx context.Context, ref inspect.Ref) (*tui.Dossier, error) {
+	d, unread := b.dossier(ctx, ref)
+	var err error
+	switch ledger := (*reconcile.LedgerError)(nil); {
+	case errors.As(unread, &ledger):
+		if d, err = b.ofRedis(ctx, ref); err != nil {
+			return nil, unread
+		}
+	case unread != nil:
+		return nil, unread
 	}
 	t := &d.Task
 	shown := render.ShownPayload(b.page, t)
 	out := &tui.Dossier{
-		Payload: shown.Text, PayloadJSON: shown.JSON, PayloadSize: len(t.Payload),
+		Unread: unread, Payload: shown.Text, PayloadJSON: shown.JSON, PayloadSize: len(t.Payload),
 		Canonical: shown.Canonical, Spelling: shown.Spelling, Headers: render.ShownHeaders(b.page, t.Headers),
 	}
 	if t.ResultSize > 0 {

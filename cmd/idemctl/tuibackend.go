@@ -141,6 +141,27 @@ func (b *browser) Counts(ctx context.Context) (tui.Counts, error) {
 	return c, nil
 }
 
+// Ping asks the ledgers themselves: what is remembered of them says nothing.
+func (b *browser) Ping(ctx context.Context) map[string]error {
+	type said struct {
+		name string
+		err  error
+	}
+	answers := make(chan said, len(b.s.ledgers))
+	for name, l := range b.s.ledgers {
+		go func() {
+			_, err := l.Facts(ctx)
+			answers <- said{name, err}
+		}()
+	}
+	out := make(map[string]error, len(b.s.ledgers))
+	for range b.s.ledgers {
+		a := <-answers
+		out[a.name] = a.err
+	}
+	return out
+}
+
 // recent are the counts if they are of the last seconds.
 func (b *browser) recent() (tui.Counts, bool) {
 	b.mu.Lock()
