@@ -2,9 +2,7 @@ package tui
 
 import (
 	"context"
-	"encoding/base64"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -201,21 +199,6 @@ func lessOptions(own string) string {
 		return own
 	}
 	return "RX"
-}
-
-// copied says what came of a text for the clipboard.
-type copied struct {
-	what string
-	err  error
-}
-
-// copyText asks the terminal to take a text into its clipboard (OSC 52). No
-// terminal answers.
-func copyText(w io.Writer, what, text string) tea.Cmd {
-	return func() tea.Msg {
-		_, err := io.WriteString(w, "\x1b]52;c;"+base64.StdEncoding.EncodeToString([]byte(text))+"\x07")
-		return copied{what, err}
-	}
 }
 
 // second is a second gone by.

@@ -269,13 +269,14 @@ func (m *Model) quit() tea.Cmd {
 // showCommand shows the command line that does the same; asked twice, it copies it.
 func (m *Model) showCommand() tea.Cmd {
 	line := m.top().command()
+	shown := m.lineShown(line)
 	switch {
 	case line == "":
 		m.say("no command does this")
-	case m.flash == safe(line):
+	case m.flash == shown:
 		return copyText(m.opt.Out, "the command line", line)
 	default:
-		m.say(safe(line))
+		m.say(shown)
 	}
 	return nil
 }
@@ -310,5 +311,5 @@ func (h *hub) explainRef(ref inspect.Ref) tea.Cmd {
 
 // explainLine is the command that explains a task.
 func (h *hub) explainLine(ref inspect.Ref) string {
-	return h.commandLine("explain " + reconcile.ShellQuote(ref.Queue) + " " + reconcile.ShellQuote(ref.ID))
+	return h.lineOf(reconcile.Command("explain").Operands(ref.Queue, ref.ID))
 }

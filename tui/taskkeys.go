@@ -56,7 +56,7 @@ func (h *hub) refActions(current func() (inspect.Ref, bool)) []action {
 	}
 	return []action{
 		act(h.keys.explain, "explain", with(h.explainRef)),
-		act(h.keys.copyID, "", with(func(ref inspect.Ref) tea.Cmd { return copyText(h.opt.Out, safe(ref.ID), ref.ID) })),
+		act(h.keys.copyID, "", with(func(ref inspect.Ref) tea.Cmd { return h.copyID(ref.ID) })),
 	}
 }
 

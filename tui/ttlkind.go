@@ -9,7 +9,6 @@ import (
 
 	"github.com/idemctl/idemctl/inspect/retry"
 	"github.com/idemctl/idemctl/internal/visible"
-	"github.com/idemctl/idemctl/reconcile"
 	"github.com/idemctl/idemctl/timeline"
 )
 
@@ -34,7 +33,7 @@ type answer1 struct {
 
 func newTTLKind(h *hub, k ttlKind) *ttlOne {
 	s := &ttlOne{hub: h, desk: h.newDesk(), kind: k, params: k.params}
-	if s.params.UniqueTTL == nil && k.inUse != nil {
+	if k.inUse != nil { // which is not what is declared, where the locks say otherwise
 		ttl := *k.inUse
 		s.params.UniqueTTL = &ttl
 	}
@@ -78,16 +77,6 @@ func (s *ttlOne) compute() {
 	if s.attempts, s.err = s.params.Attempts(); s.err == nil {
 		s.advice, s.err = s.params.Advise()
 	}
-}
-
-func (s *ttlOne) command() string {
-	line := "ttl-calc --type " + reconcile.ShellQuote(s.kind.Type)
-	for _, k := range knobs {
-		if text := k.show(&s.params); k.flag != "" && text != k.show(&s.kind.params) && text != "" {
-			line += " --" + k.flag + " " + reconcile.ShellQuote(text)
-		}
-	}
-	return s.commandLine(line)
 }
 
 func (s *ttlOne) actions() []action {
