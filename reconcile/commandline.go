@@ -36,9 +36,18 @@ func (c CommandLine) Flag(name, value string) CommandLine {
 // that matches the one name (and a name that is spelled like that pattern, since
 // names are taken as they are too).
 func (c CommandLine) Only(flag, name string) CommandLine {
-	// The list is CSV (RFC 4180), whose reader makes \n of \r\n, and "" is all names.
-	c.lost = c.lost || name == "" || strings.Contains(name, "\r\n")
-	return c.Flag(flag, listItem(globQuoted.Replace(name)))
+	c.lost = c.lost || name == "" // which is all names
+	return c.Item(flag, globQuoted.Replace(name))
+}
+
+// Item adds a flag that takes a list, with one item of it. The list is CSV (RFC
+// 4180), whose reader makes \n of \r\n.
+func (c CommandLine) Item(flag, item string) CommandLine {
+	c.lost = c.lost || strings.Contains(item, "\r\n")
+	if strings.ContainsAny(item, ",\"\r\n") {
+		item = `"` + strings.ReplaceAll(item, `"`, `""`) + `"`
+	}
+	return c.Flag(flag, item)
 }
 
 // Operands adds what is told by its place and not by a flag: it stands at the end,
@@ -70,11 +79,3 @@ func passes(s string) bool { return !strings.ContainsRune(s, 0) }
 
 // globQuoted takes from the characters of a glob what they mean in it.
 var globQuoted = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`)
-
-// listItem is one item of a flag that takes a list in CSV.
-func listItem(s string) string {
-	if !strings.ContainsAny(s, ",\"\r\n") {
-		return s
-	}
-	return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
-}

@@ -155,7 +155,7 @@ func (f *Finding) Action() string {
 	case CodeNoUniqueIndex, CodeClockSkew, CodeSchedulerDuplicate:
 		return "idemctl doctor"
 	case CodeLockExpiresEarly:
-		if f.Task.Type != "" && !strings.ContainsAny(f.Task.Type, "*?[") { // which ttl-calc takes for many types
+		if !strings.ContainsAny(f.Task.Type+f.Task.Queue, `*?[\`) { // which ttl-calc takes for many
 			return Command("idemctl ttl-calc --observed").Only("queue", f.Task.Queue).Only("type", f.Task.Type).String()
 		}
 	case CodeLockOrphaned, CodeLockPhantom:

@@ -13,21 +13,21 @@ import (
 // for plans. What says where to connect is left out: it may hold secrets, and the
 // context names it.
 func commandWords(cmd *cobra.Command, args ...string) string {
-	words := []string{strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")}
-	for _, a := range args {
-		words = append(words, reconcile.ShellQuote(a))
-	}
+	line := reconcile.Command(strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" "))
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if saysWhere(f.Name) || cmd.Root().PersistentFlags().Lookup(f.Name) != nil {
 			return
 		}
 		for _, v := range flagValues(f) {
-			word := "--" + f.Name
-			if f.Value.Type() != "bool" || v != "true" {
-				word += "=" + reconcile.ShellQuote(v)
+			switch {
+			case f.Value.Type() == "bool" && v == "true":
+				line = line.Words("--" + f.Name)
+			case f.Value.Type() == "stringSlice":
+				line = line.Item(f.Name, v)
+			default:
+				line = line.Flag(f.Name, v)
 			}
-			words = append(words, word)
 		}
 	})
-	return strings.Join(words, " ")
+	return line.Operands(args...).String()
 }

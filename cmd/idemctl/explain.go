@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -115,15 +114,24 @@ func (s *session) whereElse(ctx context.Context, ref inspect.Ref, err error) err
 	var found []string
 	for _, t := range tasks {
 		if t.State != inspect.StateUnknown {
-			found = append(found, fmt.Sprintf("idemctl explain %s %s", reconcile.ShellQuote(t.Queue), reconcile.ShellQuote(t.ID)))
+			found = append(found, elsewhere(t.Ref))
 		}
 	}
 	hint := "it was done, or deleted; no other queue holds it either"
 	if len(missing.HeldIn) > 0 {
-		hint = "idemctl integrity repair --queue " + reconcile.ShellQuote(ref.Queue) + " --id=" + reconcile.ShellQuote(ref.ID)
+		hint = reconcile.Command("idemctl integrity repair").Only("queue", ref.Queue).Flag("id", ref.ID).String()
 	}
 	if len(found) > 0 {
 		hint = "another queue holds it: " + strings.Join(found, ", ")
 	}
 	return &usageError{err: err, hint: hint}
+}
+
+// elsewhere is the command that explains a task. One that no shell can pass on is
+// named in the one word that -o name prints.
+func elsewhere(ref inspect.Ref) string {
+	if line := reconcile.Command("idemctl explain").Operands(ref.Queue, ref.ID).String(); line != "" {
+		return line
+	}
+	return reconcile.Command("idemctl explain").Operands(render.Name(ref)).String()
 }
