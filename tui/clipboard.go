@@ -1,9 +1,6 @@
 package tui
 
 import (
-	"encoding/base64"
-	"fmt"
-	"io"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -16,24 +13,6 @@ import (
 // What is copied is pasted without another look, mostly into a shell, which runs
 // what comes before a newline and shows nothing of a character that hides others.
 // So nothing goes to the clipboard but what can be seen.
-
-// copied says what came of a text for the clipboard.
-type copied struct {
-	what string
-	err  error
-}
-
-// copyText asks the terminal to take a text into its clipboard (OSC 52). No
-// terminal answers. A text with anything that does not show is refused.
-func copyText(w io.Writer, what, text string) tea.Cmd {
-	return func() tea.Msg {
-		if safe(text) != text {
-			return copied{what, fmt.Errorf("%s has characters that do not show, and may do something where it is pasted", what)}
-		}
-		_, err := io.WriteString(w, "\x1b]52;c;"+base64.StdEncoding.EncodeToString([]byte(text))+"\x07")
-		return copied{what, err}
-	}
-}
 
 // copyID copies an ID: as it is, or as the word that a shell reads as that ID.
 func (h *hub) copyID(id string) tea.Cmd {

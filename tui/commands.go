@@ -2,7 +2,9 @@ package tui
 
 import (
 	"context"
+	"encoding/base64"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -199,6 +201,24 @@ func lessOptions(own string) string {
 		return own
 	}
 	return "RX"
+}
+
+// copied says what came of a text for the clipboard.
+type copied struct {
+	what string
+	err  error
+}
+
+// copyText asks the terminal to take a text into its clipboard (OSC 52). No
+// terminal answers. A text with anything that does not show is refused.
+func copyText(w io.Writer, what, text string) tea.Cmd {
+	return func() tea.Msg {
+		if safe(text) != text {
+			return copied{what, fmt.Errorf("%s has characters that do not show, and may do something where it is pasted", what)}
+		}
+		_, err := io.WriteString(w, "\x1b]52;c;"+base64.StdEncoding.EncodeToString([]byte(text))+"\x07")
+		return copied{what, err}
+	}
 }
 
 // second is a second gone by.

@@ -78,6 +78,7 @@ func (s *ttl) setFilter(text string) error {
 }
 
 func (s *ttl) shown() shown {
+	s.arrange() // what is said is of the audit that is about to be drawn
 	out := shown{at: s.auditAt, busy: s.auditing()}
 	if s.audit != nil {
 		out.words = plural(len(s.kinds), "type", "types")

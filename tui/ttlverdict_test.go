@@ -42,3 +42,13 @@ type declaring struct {
 }
 
 func (d declaring) Params(string, string) (retry.Params, bool) { return d.p, false }
+
+// The line above a list is drawn before the list, and says how long it is.
+func TestTTLCountsTheTypesItIsAboutToDraw(t *testing.T) {
+	h := &hub{ctx: t.Context(), backend: declaring{p: retry.DefaultParams()}, opt: Options{Now: time.Now}}
+	h.root = h.newDesk()
+	h.audit = &Audit{Kinds: []*observed.Facts{{Kind: observed.Kind{Type: "a"}, Tasks: 1}, {Kind: observed.Kind{Type: "b"}, Tasks: 1}}}
+	if words := newTTL(h).shown().words; words != "2 types" {
+		t.Errorf("the line above two types says %q", words)
+	}
+}
