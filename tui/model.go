@@ -190,6 +190,9 @@ func (m *Model) typing() bool {
 
 // press answers a key: the one that always ends, then whoever is on top.
 func (m *Model) press(k tea.KeyMsg) tea.Cmd {
+	if k.Type == tea.KeyCtrlJ { // Enter, typed before the terminal was the browser's
+		k.Type = tea.KeyEnter
+	}
 	if key.Matches(k, m.keys.stop) {
 		if t, ok := m.top().(leaving); ok && t.mayLeave() != "" {
 			m.say(t.mayLeave())

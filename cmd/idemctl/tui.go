@@ -3,8 +3,12 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
 	"os/exec"
+	"os/signal"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -51,6 +55,9 @@ Without arguments idemctl starts it on a terminal once a context is configured.`
 }
 
 func (o *tuiOptions) run(ctx context.Context, cmd *cobra.Command) error {
+	if err := o.checkRefresh(); err != nil {
+		return err
+	}
 	if !o.inTerminal || !o.outTerminal {
 		return &usageError{
 			err:  errors.New("the browser needs a terminal to be seen on and typed into"),
@@ -61,16 +68,59 @@ func (o *tuiOptions) run(ctx context.Context, cmd *cobra.Command) error {
 	if err != nil {
 		return err
 	}
+	if err := o.checkRefresh(); err != nil { // the environment and the file have their say only now
+		b.Close()
+		return err
+	}
 	o.shared.quiet, o.log.quiet = true, true // a warning in the middle of the screen would be one too many
+	ctx, done := quittable(ctx)
+	defer done()
 	err = tui.Show(ctx, b, tui.Options{
 		In: o.in, Out: o.results(), Refresh: o.refresh, Mouse: o.mouse,
 		Plain: !o.colour(o.env.LookupEnv, o.shared.noColor), UTC: o.shared.utc,
 		Pager: o.pager(), Now: o.now,
 	})
-	if errors.Is(err, context.Canceled) {
+	switch {
+	case errors.Is(context.Cause(ctx), errQuit):
+		return outcome(exitQuit)
+	case errors.Is(err, context.Canceled):
 		return outcome(exitIncomplete) // a signal ended it: there is nothing to say
 	}
 	return err
+}
+
+func (o *tuiOptions) checkRefresh() error {
+	if o.refresh >= tui.LeastRefresh {
+		return nil
+	}
+	return &usageError{
+		err:  fmt.Errorf("--refresh %s: what is shown is read again after %s at the least", o.refresh, tui.LeastRefresh),
+		hint: "idemctl tui --refresh " + tui.LeastRefresh.String(),
+	}
+}
+
+// exitQuit is what a shell says of a program that SIGQUIT ended: 128 and its number.
+const exitQuit = 131
+
+var errQuit = errors.New("SIGQUIT")
+
+// quittable is a context that SIGQUIT ends: by itself Go would end the program at
+// once, and leave a terminal that shows nothing of what is typed.
+func quittable(parent context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGQUIT)
+	go func() {
+		select {
+		case <-signals:
+			cancel(errQuit)
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		cancel(nil)
+	}
 }
 
 // browses says whether the bare program is the browser: somebody looks, and there is

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/idemctl/idemctl/cmd/idemctl/internal/render"
@@ -124,7 +125,8 @@ func (b *browser) dossier(ctx context.Context, ref inspect.Ref) (*reconcile.Doss
 // command then says nothing: who reads its output might take the half for all.
 func (b *browser) ofRedis(ctx context.Context, ref inspect.Ref) (*reconcile.Dossier, error) {
 	c := b.s.settings.Context
-	a, err := reconcile.NewAuditor(b.s.queue, reconcile.Options{Settle: c.Settle.Value, ConfirmAfter: c.ConfirmAfter.Value})
+	none := []reconcile.Rule{} // nil would be the implicit one
+	a, err := reconcile.NewAuditor(b.s.queue, reconcile.Options{Rules: none, Settle: c.Settle.Value, ConfirmAfter: c.ConfirmAfter.Value})
 	if err != nil {
 		return nil, err
 	}
@@ -132,7 +134,12 @@ func (b *browser) ofRedis(ctx context.Context, ref inspect.Ref) (*reconcile.Doss
 	if err != nil {
 		return nil, err
 	}
-	d.Verdict = reconcile.Verdict{Status: reconcile.StatusUnknown, Reason: reconcile.ReasonLedger}
+	d.Findings = slices.DeleteFunc(d.Findings, func(f reconcile.Finding) bool { return f.Code == reconcile.CodeUnknown })
+	d.Verdict = reconcile.Verdict{Status: reconcile.StatusUnknown, Reason: reconcile.ReasonLedger, Cause: d.Verdict.Cause}
+	for i := range d.Choices { // it is not for want of a rule that nobody can say
+		c := &d.Choices[i]
+		c.Outcome = strings.ReplaceAll(c.Outcome, reconcile.ReasonNoRule.Words(), reconcile.ReasonLedger.Words())
+	}
 	return &d, nil
 }
 

@@ -1,0 +1,122 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hibiken/asynq"
+
+	"github.com/idemctl/idemctl/inspect/inspecttest"
+	"github.com/idemctl/idemctl/reconcile/reconciletest"
+)
+
+// door is a way to a server that can be shut.
+type door struct {
+	at     net.Listener
+	server string
+
+	mu   sync.Mutex
+	shut bool
+	open []net.Conn
+}
+
+func newDoor(t *testing.T, server string) *door {
+	t.Helper()
+	at, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &door{at: at, server: server}
+	t.Cleanup(func() { d.let(false); _ = at.Close() })
+	go func() {
+		for {
+			c, err := at.Accept()
+			if err != nil {
+				return
+			}
+			go d.pass(c)
+		}
+	}()
+	return d
+}
+
+func (d *door) pass(client net.Conn) {
+	defer func() { _ = client.Close() }()
+	server, err := net.Dial("tcp", d.server)
+	if err != nil {
+		return
+	}
+	defer func() { _ = server.Close() }()
+	d.mu.Lock()
+	d.open = append(d.open, client, server)
+	shut := d.shut
+	d.mu.Unlock()
+	if shut {
+		return
+	}
+	go func() { _, _ = io.Copy(server, client); _ = server.Close() }()
+	_, _ = io.Copy(client, server)
+}
+
+// let opens the door, or shuts it on everybody.
+func (d *door) let(through bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.shut = !through
+	if !through {
+		for _, c := range d.open {
+			_ = c.Close()
+		}
+		d.open = nil
+	}
+}
+
+// While its ledger is away a task's page says what Redis does; the banner names the
+// ledger, wherever one is.
+func TestBrowserWithoutItsLedger(t *testing.T) {
+	server, db := inspecttest.Start(t), reconciletest.Postgres(t)
+	db.Exec(`CREATE TABLE processed_tasks (task_id text PRIMARY KEY, processed_at timestamptz NOT NULL DEFAULT now())`)
+	made := server.Make(inspecttest.Spec{Outcome: inspecttest.Archived, Type: "payment:charge", ID: "evt_1", Payload: []byte(`{"b":2,"a":1}`), Options: []asynq.Option{asynq.Unique(time.Hour)}, Err: fmt.Errorf("bank: no answer")})
+	db.Exec(fmt.Sprintf(`INSERT INTO processed_tasks (task_id) VALUES ('%s')`, made[0].ID))
+	dsn, err := url.Parse(db.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	way := newDoor(t, dsn.Host)
+	dsn.Host = way.at.Addr().String()
+	home := t.TempDir()
+	config := filepath.Join(home, "config.yaml")
+	write(t, config, fmt.Sprintf(`
+contexts:
+  - name: night
+    settle: 1s
+    confirm_after: 200ms
+    redis: {uri: %q}
+    ledgers:
+      - {name: main, dsn: %q}
+    rules:
+      - match: {type: "*"}
+        class: create
+        mark: {table: processed_tasks, column: task_id, at: processed_at, retention: forever}
+`, server.URI(), dsn))
+	time.Sleep(1200 * time.Millisecond) // the attempt has settled
+	s := sitDown(t, []string{"HOME=" + home, "IDEMCTL_CONFIG=" + config}, "tui", "--context", "night", "--refresh", "2s")
+	s.sees("effect/applied-archived")
+	way.let(false)
+	s.types("").sees("! ledger main has not answered since ")
+	s.types(":archived\r").sees("evt_1", "? unknown")
+	s.types("\r").sees("? its effect is unknown: ledger main did not answer", "it is tried again in", "lock/blocks", "lock ends", "tries")
+	s.types("G").sees("Held by this task", "its ledger could not be read", `"a": 1`, "PAYLOAD")
+	way.let(true)
+	s.types("g").sees("its effect is applied")
+	way.let(false)
+	s.types("").sees("! ledger main has not answered since ", "! not read again: ")
+	s.types(":ov\r").sees("QUEUES", "! ledger main has not answered since ")
+	s.types("\x03").leaves(exitDone)
+}
