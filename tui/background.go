@@ -3,7 +3,6 @@ package tui
 import (
 	"bytes"
 	"io"
-	"os"
 	"runtime"
 	"strconv"
 	"strings"
@@ -27,7 +26,7 @@ func rendererOf(o *Options) *lipgloss.Renderer {
 	if o.Plain {
 		r.SetColorProfile(termenv.Ascii)
 	}
-	r.SetHasDarkBackground(!lightByEnvironment(os.Getenv("COLORFGBG")))
+	r.SetHasDarkBackground(!lightByEnvironment(o.env("COLORFGBG")))
 	return r
 }
 
@@ -47,9 +46,17 @@ func askBackground(w io.Writer) tea.Cmd {
 	}
 }
 
+// terminal is what bubbletea takes for one: it makes that raw, and can stop reading
+// it when a pager is to have it.
+type terminal interface {
+	io.ReadWriteCloser
+	Fd() uintptr
+	Name() string
+}
+
 // ear is a terminal's input without the answer to that question.
 type ear struct {
-	*os.File
+	terminal
 	hears func(background)
 	held  []byte // the beginning of what may be the answer
 	heard bool
@@ -57,11 +64,11 @@ type ear struct {
 
 // listens is the input with an ear, where it is a terminal that answers there.
 func listens(in io.Reader, o *Options, hears func(background)) (*ear, bool) {
-	f, ok := in.(*os.File)
-	if !ok || o.Plain || runtime.GOOS == "windows" || os.Getenv("TERM") == "dumb" {
+	t, ok := in.(terminal)
+	if !ok || o.Plain || runtime.GOOS == "windows" {
 		return nil, false
 	}
-	return &ear{File: f, hears: hears}, true
+	return &ear{terminal: t, hears: hears}, true
 }
 
 // answer begins the answer; mostAnswer is how long one is at most.
@@ -73,9 +80,9 @@ const (
 // Read reads what was typed. It waits once: an answer alone is no text at all.
 func (e *ear) Read(p []byte) (int, error) {
 	if e.heard && len(e.held) == 0 || len(p) <= mostAnswer {
-		return e.File.Read(p)
+		return e.terminal.Read(p)
 	}
-	n, err := e.File.Read(p[len(e.held):])
+	n, err := e.terminal.Read(p[len(e.held):])
 	copy(p, e.held)
 	n = max(n, 0) + len(e.held)
 	e.held = nil

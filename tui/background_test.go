@@ -2,7 +2,9 @@ package tui
 
 import (
 	"bytes"
+	"io"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,7 +36,7 @@ func TestAnswerOfTheTerminalIsNotTyped(t *testing.T) {
 			for n < len(text) && text[n-1] == '\x1b' {
 				n++ // a terminal writes an escape together with what follows
 			}
-			part := append(e.held, text[:n]...)
+			part := slices.Concat(e.held, text[:n])
 			e.held = nil
 			typed = append(typed, e.listen(part)...)
 			text = text[n:]
@@ -56,7 +58,7 @@ func TestEarReadsWithoutWaitingForAnAnswer(t *testing.T) {
 	}
 	defer func() { _, _ = in.Close(), out.Close() }()
 	heard := 0
-	e := &ear{File: in, hears: func(background) { heard++ }}
+	e := &ear{terminal: in, hears: func(background) { heard++ }}
 	buf := make([]byte, 256)
 	for _, step := range []struct{ written, read string }{
 		{"jj\x1b]11;rgb:ff", "jj"}, {"ff/ffff/ffff\x07k", "k"}, {"q", "q"},
@@ -90,6 +92,10 @@ func TestBackgroundIsGuessedFromTheEnvironment(t *testing.T) {
 	for value, light := range map[string]bool{"0;15": true, "15;0": false, "0;default;15": true, "0;7": true, "7;8": false, "": false, "x": false, "15;default": false} {
 		if got := lightByEnvironment(value); got != light {
 			t.Errorf("COLORFGBG=%s is light: %v", value, got)
+		}
+		r := rendererOf(&Options{Out: io.Discard, LookupEnv: func(name string) (string, bool) { return value, name == "COLORFGBG" }})
+		if r.HasDarkBackground() == light {
+			t.Errorf("COLORFGBG=%s is not gone by", value)
 		}
 	}
 }

@@ -25,6 +25,9 @@ type Options struct {
 	Mouse bool
 	// Pager shows long texts; nil shows them in the browser.
 	Pager []string
+	// LookupEnv reads the environment, which may tell light from dark; nil: it tells
+	// nothing.
+	LookupEnv func(name string) (value string, set bool)
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 
@@ -61,4 +64,13 @@ func (o Options) filled() Options {
 		o.Now = time.Now
 	}
 	return o
+}
+
+// env is a variable of the environment.
+func (o *Options) env(name string) string {
+	if o.LookupEnv == nil {
+		return ""
+	}
+	value, _ := o.LookupEnv(name)
+	return value
 }

@@ -78,7 +78,7 @@ func (o *tuiOptions) run(ctx context.Context, cmd *cobra.Command) error {
 	err = tui.Show(ctx, b, tui.Options{
 		In: o.in, Out: o.results(), Refresh: o.refresh, Mouse: o.mouse,
 		Plain: !o.colour(o.env.LookupEnv, o.shared.noColor), UTC: o.shared.utc,
-		Pager: o.pager(), Now: o.now,
+		Pager: o.pager(), LookupEnv: o.env.LookupEnv, Now: o.now,
 	})
 	switch {
 	case errors.Is(context.Cause(ctx), errQuit):

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -56,6 +57,25 @@ func TestTerminalThatAnswersNothingIsNotWaitedFor(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.types("@").sees("idemctl tasks -s archived") // and the late answer typed nothing
+	s.types("\x03").leaves(exitDone)
+}
+
+// What is typed into the pager is the pager's, and the key after it the browser's.
+func TestPagerHasTheKeysWhileItIsThere(t *testing.T) {
+	server := inspecttest.Start(t)
+	server.Make(inspecttest.Spec{Outcome: inspecttest.Archived, ID: "evt_1"})
+	home := t.TempDir()
+	pager := filepath.Join(home, "pager")
+	write(t, pager, "#!/bin/sh\ncat >/dev/null\necho paged\nread line </dev/tty\necho \"pager read $line\"\nsleep 0.3\n")
+	if err := os.Chmod(pager, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := sitDown(t, []string{"TERM=xterm-256color", "HOME=" + home, "IDEMCTL_PAGER=" + pager}, "tui", "--uri", server.URI())
+	s.sees("default")
+	s.types(":archived\r").sees("evt_1")
+	s.types("e").sees("paged")
+	s.types("q?\n").sees("pager read q?", "Tasks archived")
+	s.types("?").sees("MOVING")
 	s.types("\x03").leaves(exitDone)
 }
 
