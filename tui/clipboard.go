@@ -7,6 +7,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"github.com/idemctl/idemctl/internal/visible"
 	"github.com/idemctl/idemctl/reconcile"
 )
 
@@ -18,14 +19,17 @@ import (
 func (h *hub) copyID(id string) tea.Cmd {
 	switch {
 	case strings.ContainsRune(id, 0):
-		h.say("not copied: the ID holds a NUL, which nothing can be pasted with: " + safe(id))
+		h.say("not copied: the ID holds a NUL, which nothing can be pasted with: " + visible.Fit(safe(id), mostNamed))
 		return nil
 	case pastesAsItIs(id):
-		return copyText(h.opt.Out, id, id)
+		return copyText(h.opt.Out, visible.Fit(id, mostNamed), id)
 	}
 	quoted := reconcile.ShellQuote(id)
-	return copyText(h.opt.Out, quoted+" (quoted for a shell)", quoted)
+	return copyText(h.opt.Out, visible.Fit(quoted, mostNamed)+" (quoted for a shell)", quoted)
 }
+
+// mostNamed is how many cells of what was copied are said.
+const mostNamed = 60
 
 // pastesAsItIs says whether a shell takes a text for one word without quotes, and a
 // reader sees all of it. Letters and digits of every script are harmless.

@@ -83,6 +83,20 @@ func TestCopiedIDsShowAllOfThemselvesAndAreOneWordToAShell(t *testing.T) {
 	}
 }
 
+// What is said of a long ID ends with a sign, and the copy is whole.
+func TestLongIDsAreCopiedWholeAndNamedInPart(t *testing.T) {
+	for end, id := range map[string]string{"…": strings.Repeat("0123", 300), "… (quoted for a shell)": strings.Repeat("0 12", 300)} {
+		d := drive(t, withID(inspect.Ref{Queue: "default", ID: id}))
+		d.keys(":archived<enter>y")
+		if got := words(t, "idemctl "+d.clipboards()[0]); !slices.Equal(got, []string{id}) {
+			t.Errorf("%q was copied", got)
+		}
+		if !strings.HasSuffix(d.flash, end) || len(d.flash) > 160 {
+			t.Errorf("it says %q", d.flash)
+		}
+	}
+}
+
 func TestIDsWithANulAreNotCopied(t *testing.T) {
 	d := drive(t, withID(inspect.Ref{Queue: "default", ID: "a\x00b"}))
 	d.keys(":archived<enter>y").sees("not copied: the ID holds a NUL")
