@@ -16,8 +16,9 @@ func newJournalList(p *program) *cobra.Command {
 		Short:   "List the runs: when, who, what, why, and what came of them",
 		Long: `list shows one run a command that changed something, the latest first: when,
 by whom, with which command and reason, and how many items were done, refused
-or failed, are unknown, or pending (there is no result). A run is complete
-when it came to its end and the outcome of every item is known.
+or failed, are unknown, or pending (there is no result), and, where the run was
+cut short, how many of those planned it never began, and why. A run is complete
+when it came to its end with every planned item, and all outcomes are known.
 
 Exit codes: 0 done, 2 usage, 3 the journal cannot be read, 4 some of it is
 damaged or missing: the warnings say what.`,

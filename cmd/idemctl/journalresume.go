@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,7 +35,10 @@ not is judged as requeue and resolve judge, with the options that its run had,
 and after a question made by a run of its own; what is held stays in the
 archive. Repairs and releases of locks are settled, and the command that makes
 them is named. Runs without an end of which nothing is open any more get their
-end.
+end, without a question: that changes no task.
+
+What a run had planned and never began is not resumed: nothing of it was
+changed. It is named, with the command that plans it anew.
 
 It may be killed at any moment and called again: nothing is lost, and nothing
 runs twice by it. A change that is younger than 10 s may still be on its way,
@@ -98,8 +102,9 @@ type resumption struct {
 	how     reconcile.Application
 	path    string
 	command string
-	journal *changeJournal // nil where it is only looked at
-	endless int            // runs without an end and with nothing open
+	journal *changeJournal    // nil where it is only looked at
+	endless int               // runs without an end and with nothing open
+	behind  []journal.Summary // runs of which planned items were never begun
 	found   reconcile.Resumption
 }
 
@@ -144,7 +149,7 @@ func (s *resumption) plan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if s.endless, err = s.endlessRuns(); err != nil {
+	if err := s.runs(ctx, pending); err != nil {
 		return err
 	}
 	if len(pending) == 0 {
@@ -191,17 +196,37 @@ func (s *resumption) pending(ctx context.Context) ([]journal.Record, error) {
 	return pending, nil
 }
 
-// endlessRuns counts the runs that only lack their end.
-func (s *resumption) endlessRuns() (n int, err error) {
+// runs counts the runs that only lack their end, and finds those that left something
+// behind which nobody resumes: of the runs that this resumption settles, and the
+// latest here, whose operator may expect it to go on.
+func (s *resumption) runs(ctx context.Context, pending []journal.Record) error {
+	server, err := s.look.server(ctx)
+	if err != nil {
+		return err
+	}
+	var here []journal.Summary
 	for run, err := range journal.Runs(s.path) {
+		endless := run.Ended.IsZero() && run.Pending+run.Unknown == 0
 		switch {
 		case err != nil && !journal.GoesOn(err):
-			return 0, err
-		case err == nil && run.Ended.IsZero() && run.Pending+run.Unknown == 0:
-			n++
+			return err
+		case err != nil:
+			continue
+		case endless:
+			s.endless++
+		}
+		if run.Context == s.look.settings.Context.Name.Value && server.Same(run.Server) {
+			here = append(here, run)
 		}
 	}
-	return n, nil
+	for i := range here {
+		run := &here[i]
+		open := slices.ContainsFunc(pending, func(r journal.Record) bool { return r.Run == run.ID })
+		if run.NotBegun > 0 && (open || run.Ended.IsZero() || i == len(here)-1) {
+			s.behind = append(s.behind, *run)
+		}
+	}
+	return nil
 }
 
 // show says what was found, asks, and carries it out.
@@ -210,11 +235,13 @@ func (s *resumption) show(ctx context.Context) error {
 	if err != nil {
 		return usagef("--output: %w", err)
 	}
+	out.LeaveBehind(s.behind)
 	if err := out.Plan(); err != nil {
 		return &writeError{err}
 	}
-	agreed := false
-	if question := s.question(); question != "" && !s.change.dryRun {
+	question := s.question()
+	agreed := question == "" && s.endless > 0 && !s.change.dryRun // an end is no change of a task
+	if question != "" && !s.change.dryRun {
 		if agreed, err = s.change.agree(ctx, s.program, s.look.session, question); err != nil {
 			return err
 		}
@@ -228,7 +255,7 @@ func (s *resumption) show(ctx context.Context) error {
 	return s.carryOut(ctx, out)
 }
 
-// question is what there is to agree to; "" for nothing.
+// question is what there is to agree to; "" for nothing but ends of runs.
 func (s *resumption) question() string {
 	run, steps := s.found.Runnable(), 0
 	for i := range s.found.Plans {
@@ -241,11 +268,11 @@ func (s *resumption) question() string {
 	if steps > 0 {
 		parts = append(parts, fmt.Sprintf("make %d again", run), fmt.Sprintf("hold %d", steps-run))
 	}
-	if s.endless > 0 {
-		parts = append(parts, fmt.Sprintf("give %d finished runs their end", s.endless))
-	}
 	if len(parts) == 0 {
 		return ""
+	}
+	if s.endless > 0 {
+		parts = append(parts, fmt.Sprintf("give %d finished runs their end", s.endless))
 	}
 	return strings.Join(parts, ", ") + "?"
 }
@@ -259,6 +286,8 @@ func (s *resumption) carryOut(ctx context.Context, out *render.Resumption) error
 	if s.found.Runnable() > 0 {
 		run.ID = journal.NewRunID(s.now())
 	}
+	ctx, letGo := knowing(ctx)
+	defer letGo()
 	bar := s.newMoveProgress(s.found.Runnable())
 	how := s.how
 	how.Waits = bar.waits

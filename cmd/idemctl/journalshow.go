@@ -22,7 +22,8 @@ func newJournalShow(p *program) *cobra.Command {
 		Short: "Show one run item by item, or one item whole",
 		Long: `show lists the items of one run: the change, the task, what came of it, what
 was found instead, and the evidence it was decided on. RUN is an ID, the
-beginning of one, or last.
+beginning of one, or last. Of a run that was cut short it says first how many
+items were planned and never begun, why, and what plans them anew.
 
 --item N shows one item with all that the journal has on it: every result, and
 the task as it stood before the change. Its payload is shown, but for what

@@ -32,7 +32,8 @@ looks its key up in the ledger. RUN is an ID, the beginning of one, or last.
                             not-judged (no effect hangs on the change)
 
 The key is the one that the task had when it was changed; where the rule gives
-another one by now, that is said.
+another one by now, that is said. Planned items that the run never began are
+counted, with why: they are as they were, and decide no exit code.
 
 Exit codes: 0 every item came to what it was for; 1 some failed again, took
 effect twice, have no effect, or were not moved; 2 usage or no such run; 3 a

@@ -21,6 +21,9 @@ func (p *program) newMoveProgress(total int) *moveProgress {
 }
 
 func (g *moveProgress) applied(a reconcile.Applied) {
+	if a.Unbegun {
+		return // it stays among what is left
+	}
 	g.tried++
 	g.counts[a.Outcome]++
 	g.draw()

@@ -47,7 +47,7 @@ type stepJSON struct {
 	Hold      *string `json:"hold"`   // why it is held, in words
 	Forced    bool    `json:"forced"`
 	Outcome   *string `json:"outcome"` // null until it was tried: done, refused, failed or unknown
-	Found     *string `json:"found"`   // why nothing was changed
+	Found     *string `json:"found"`   // why nothing was changed, or tried
 	Error     *string `json:"error"`
 }
 
@@ -69,6 +69,9 @@ func shapeStep(s *reconcile.Step, a *reconcile.Applied) stepJSON {
 	}
 	if a != nil {
 		j.Outcome, j.Found = text(a.Outcome.String()), text(a.Found)
+		if a.Unbegun {
+			j.Outcome = nil
+		}
 		if a.Err != nil {
 			j.Error = text(a.Err.Error())
 		}
@@ -235,7 +238,10 @@ func (c *Changes) Close(done *Carried) error {
 }
 
 func problemWords(err error) string {
+	var early *reconcile.EndedEarlyError
 	switch {
+	case errors.As(err, &early):
+		return strings.ReplaceAll(err.Error(), "\n", "; ")
 	case errors.Is(err, context.Canceled):
 		return "interrupted"
 	case errors.Is(err, context.DeadlineExceeded):
@@ -337,6 +343,9 @@ func (c *Changes) outcomes(done *Carried) error {
 	p.text("Changes: "+strings.Join(words, ", ")+".", sgrBold)
 	if done.Problem != nil {
 		p.text("It ended early: "+Visible(problemWords(done.Problem))+".", "")
+	}
+	if counts["not begun"] > 0 {
+		p.text("What was not begun is as it was: the same command plans what is left.", "")
 	}
 	p.text("run "+done.Run+", in the journal", sgrDim)
 	p.text(Visible(done.Journal), sgrDim)

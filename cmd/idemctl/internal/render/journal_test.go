@@ -92,7 +92,30 @@ func sampleSummaries(t testing.TB) []journal.Summary {
 		Began: before(26 * time.Hour), Ended: before(26 * time.Hour), Intents: 1200, Done: 1200, Refused: 3,
 	}
 	failed := journal.Summary{Run: journal.Run{ID: "20260601T220000Z-bb00000000"}, Began: before(700 * time.Hour), Ended: before(700 * time.Hour), Intents: 1, Failed: 1}
-	return []journal.Summary{summaryOf(t, sampleRecords()), old, failed, {Run: journal.Run{ID: "headless"}}}
+	cut := journal.Summary{
+		Run:      journal.Run{ID: "20260601T210000Z-cc00000000", Command: "requeue --queue=payments --yes", Context: "prod", Planned: 1000},
+		Operator: "ann", Host: "host-1", Began: before(701 * time.Hour), Ended: before(701 * time.Hour),
+		Intents: 412, Done: 412, NotBegun: 588, EndedBy: "stopped by the operator",
+	}
+	killed := journal.Summary{Run: journal.Run{ID: "20260601T200000Z-dd00000000", Command: "tui: requeue of 40 tasks", Planned: 40}, Began: before(702 * time.Hour), NotBegun: 40}
+	return []journal.Summary{summaryOf(t, sampleRecords()), old, failed, cut, killed, {Run: journal.Run{ID: "headless"}}}
+}
+
+// cutRecords are a run that was stopped after three of its seven items, and before
+// one that it had intended.
+func cutRecords() []journal.Record {
+	all := sampleRecords()
+	run, done, left := all[0], all[1], all[2]
+	run.Planned = 7
+	result := func(item string, o journal.Outcome, found string) journal.Record {
+		return journal.Record{Kind: journal.KindResult, Run: sampleRun, Item: item, At: before(119 * time.Minute), Outcome: o, Found: found}
+	}
+	not := result("2", journal.OutcomeRefused, "not begun: interrupted (SIGTERM)")
+	not.NotBegun = 1
+	return []journal.Record{
+		run, done, left, result("1", journal.OutcomeDone, ""), not, result("3", journal.OutcomeRefused, "the task is gone"),
+		{Kind: journal.KindEnd, Run: sampleRun, At: before(118 * time.Minute), NotBegun: 5, Error: "interrupted (SIGTERM)"},
+	}
 }
 
 var (
@@ -147,10 +170,11 @@ func TestJournalKeepsItsFaces(t *testing.T) {
 		t.Run(face.name, func(t *testing.T) {
 			o := sampleOptions(face.format, face.width, face.tty)
 			o.Color = face.color
-			var runs, run, item bytes.Buffer
+			var runs, run, cut, item bytes.Buffer
 			for _, err := range []error{
 				WriteJournalRuns(&runs, o, brokenSource, sampleSummaries(t), 7),
 				WriteJournalRun(&run, o, soundSource, sampleJournalRun(t, sampleRecords())),
+				WriteJournalRun(&cut, o, soundSource, sampleJournalRun(t, cutRecords())),
 				WriteJournalItem(&item, o, soundSource, wholeItem(sampleRecords(), "1")),
 			} {
 				if err != nil {
@@ -159,6 +183,7 @@ func TestJournalKeepsItsFaces(t *testing.T) {
 			}
 			golden(t, "journal-runs-"+face.name, runs.String())
 			golden(t, "journal-run-"+face.name, run.String())
+			golden(t, "journal-cut-"+face.name, cut.String())
 			golden(t, "journal-item-"+face.name, item.String())
 		})
 	}
@@ -172,7 +197,7 @@ func hostileRecords() []journal.Record {
 		item := string(rune('a' + i%26))
 		score := math.Inf(1)
 		all = append(all, journal.Record{
-			Kind: journal.KindRun, Run: sampleRun, At: sampleNow, Operator: trick, Host: trick, Context: trick, Command: trick, Reason: trick, PlanDigest: trick,
+			Kind: journal.KindRun, Run: sampleRun, At: sampleNow, Operator: trick, Host: trick, Context: trick, Command: trick, Reason: trick, PlanDigest: trick, Planned: 100,
 		}, journal.Record{
 			Kind: journal.KindIntent, Run: sampleRun, Item: item, At: sampleNow, Change: journal.Change(strings.ToValidUTF8(trick, "?")), Queue: trick, TaskID: trick,
 			Target: trick, Reason: trick, Task: &journal.TaskImage{
@@ -184,7 +209,8 @@ func hostileRecords() []journal.Record {
 				},
 				Places: []journal.Place{{Key: trick}, {Key: trick, Score: &score}}, Lock: &journal.LockImage{Key: trick, Owner: trick},
 			},
-		}, journal.Record{Kind: journal.KindResult, Run: sampleRun, Item: item, At: sampleNow, Outcome: journal.OutcomeRefused, Found: trick, Error: trick, Operator: trick, Host: trick})
+		}, journal.Record{Kind: journal.KindResult, Run: sampleRun, Item: item, At: sampleNow, Outcome: journal.OutcomeRefused, Found: trick, Error: trick, Operator: trick, Host: trick},
+			journal.Record{Kind: journal.KindEnd, Run: sampleRun, At: sampleNow, Error: trick, NotBegun: 3})
 	}
 	return all
 }
@@ -234,7 +260,7 @@ func TestJournalDocumentsAreAsPublished(t *testing.T) {
 		}},
 	} {
 		document, line := publishedPayload(t, c.schema, ""), publishedPayload(t, c.schema, "#/$defs/line")
-		for _, records := range [][]journal.Record{sampleRecords(), hostileRecords()} {
+		for _, records := range [][]journal.Record{sampleRecords(), cutRecords(), hostileRecords()} {
 			for _, source := range []JournalSource{soundSource, brokenSource, {}} {
 				var b bytes.Buffer
 				if err := c.write(&b, sampleOptions(FormatJSON, 0, false), source, records); err != nil {
@@ -255,7 +281,7 @@ func TestJournalDocumentsAreAsPublished(t *testing.T) {
 
 func TestJournalItemsAreAsPublished(t *testing.T) {
 	document := publishedPayload(t, "journalitem.v1.json", "")
-	for _, records := range [][]journal.Record{sampleRecords(), hostileRecords()} {
+	for _, records := range [][]journal.Record{sampleRecords(), cutRecords(), hostileRecords()} {
 		for _, item := range sampleJournalRun(t, records).Items {
 			for _, redact := range [][]string{nil, {"card"}} {
 				o := sampleOptions(FormatJSON, 0, false)
@@ -318,18 +344,23 @@ func TestJournalRefusesOtherFormats(t *testing.T) {
 
 // What is counted of a run in the list is what its items say.
 func TestJournalItemsAddUpToTheSummary(t *testing.T) {
-	run := sampleJournalRun(t, sampleRecords())
-	got := map[string]int{}
-	for _, i := range run.Items {
-		got[i.Outcome]++
-	}
-	s := run.Summary
-	want := map[string]int{"done": s.Done, "refused": s.Refused, "failed": s.Failed, "unknown": s.Unknown, "pending": s.Pending}
-	for outcome, n := range want {
-		if got[outcome] != n {
-			t.Errorf("%d items are %s, and the summary says %d", got[outcome], outcome, n)
+	for _, records := range [][]journal.Record{sampleRecords(), cutRecords()} {
+		run := sampleJournalRun(t, records)
+		got := map[string]int{}
+		for _, i := range run.Items {
+			if !i.NotBegun {
+				got[i.Outcome]++
+			}
+		}
+		s := run.Summary
+		want := map[string]int{"done": s.Done, "refused": s.Refused, "failed": s.Failed, "unknown": s.Unknown, "pending": s.Pending}
+		for outcome, n := range want {
+			if got[outcome] != n {
+				t.Errorf("%d items are %s, and the summary says %d", got[outcome], outcome, n)
+			}
 		}
 	}
+	run := sampleJournalRun(t, sampleRecords())
 	if late := run.Items[2]; late.SettledBy != "bob@host-2" || late.Outcome != "done" || late.Found != "now: pending" {
 		t.Errorf("the item that another run settled: %+v", late)
 	}

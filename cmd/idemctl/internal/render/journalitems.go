@@ -19,6 +19,8 @@ type JournalItem struct {
 	// HasTask says that the intent holds the task, Redacted that bytes of it were
 	// hidden.
 	HasTask, Redacted bool
+	// NotBegun says that the run ended before the item, which is refused then.
+	NotBegun          bool
 	Intended, Settled time.Time
 	// SettledBy is OPERATOR@HOST where another run settled it.
 	SettledBy string
@@ -45,7 +47,7 @@ func (l *JournalItems) Add(r *journal.Record) {
 	case journal.KindResult:
 		i := l.item(r.Item)
 		i.Outcome, i.Found, i.Error, i.Settled = r.Outcome.String(), r.Found, r.Error, r.At
-		i.SettledBy = settledBy(r)
+		i.SettledBy, i.NotBegun = settledBy(r), r.NotBegun > 0
 		// A refusal without an intent may say whose it is.
 		if i.Intended.IsZero() {
 			i.Change, i.Queue, i.TaskID, i.Target = string(r.Change), r.Queue, r.TaskID, r.Target

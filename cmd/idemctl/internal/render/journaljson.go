@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/idemctl/idemctl/inspect"
+	"github.com/idemctl/idemctl/reconcile"
 	"github.com/idemctl/idemctl/reconcile/journal"
 )
 
@@ -40,7 +41,7 @@ type runJSON struct {
 	Run        string  `json:"run"`
 	BeganAt    *string `json:"began_at"` // null: its first record cannot be read
 	EndedAt    *string `json:"ended_at"` // null: it was killed, or goes on
-	Complete   bool    `json:"complete"` // it ended, and every outcome is known
+	Complete   bool    `json:"complete"` // it ended, every outcome is known, and no planned item is left
 	Operator   *string `json:"operator"`
 	Host       *string `json:"host"`
 	Context    *string `json:"context"`
@@ -54,7 +55,11 @@ type runJSON struct {
 	Failed     int     `json:"failed"`
 	Unknown    int     `json:"unknown"`
 	Pending    int     `json:"pending"`
-	Strays     int     `json:"strays"` // results whose intent cannot be read
+	Strays     int     `json:"strays"`    // results whose intent cannot be read
+	Planned    *int    `json:"planned"`   // items it was to make; null: the journal does not say
+	NotBegun   *int    `json:"not_begun"` // of those; with the outcomes and pending they are the planned
+	EndedBy    *string `json:"ended_by"`  // why it ended early, in words
+	Again      *string `json:"again"`     // the command that plans what was never begun
 }
 
 // journalRunJSON is one run without its items.
@@ -82,6 +87,7 @@ type journalItemJSON struct {
 	IntendedAt *string         `json:"intended_at"`
 	SettledAt  *string         `json:"settled_at"`
 	SettledBy  *string         `json:"settled_by"` // null: by the run itself
+	NotBegun   bool            `json:"not_begun"`  // refused since the run ended before it
 }
 
 // journalWholeItemJSON is one item with everything the journal has on it.
@@ -146,12 +152,23 @@ type journalLockJSON struct {
 }
 
 func shapeRun(s *journal.Summary) runJSON {
-	return runJSON{
+	r := runJSON{
 		Run: s.ID, BeganAt: instant(s.Began), EndedAt: instant(s.Ended), Complete: s.Complete(),
 		Operator: text(s.Operator), Host: text(s.Host), Context: text(s.Context), Server: text(s.Server), Command: text(s.Command),
 		Reason: text(s.Reason), PlanDigest: text(s.PlanDigest), Intents: s.Intents, Done: s.Done,
 		Refused: s.Refused, Failed: s.Failed, Unknown: s.Unknown, Pending: s.Pending, Strays: s.Strays,
+		EndedBy: text(s.EndedBy),
 	}
+	if s.Planned > 0 {
+		r.Planned = &s.Planned
+	}
+	if s.Planned > 0 || s.NotBegun > 0 {
+		r.NotBegun = &s.NotBegun
+	}
+	if s.NotBegun > 0 {
+		r.Again = text(reconcile.CommandAgain(s.Command, s.Context))
+	}
+	return r
 }
 
 func shapeItem(i *JournalItem) journalItemJSON {
@@ -159,6 +176,7 @@ func shapeItem(i *JournalItem) journalItemJSON {
 		Item: i.Item, Outcome: i.Outcome, Change: text(i.Change), Queue: text(i.Queue), TaskID: text(i.TaskID),
 		Type: text(i.Type), Target: text(i.Target), Found: text(i.Found), Error: text(i.Error), Reason: text(i.Reason),
 		Evidence: i.Evidence, IntendedAt: instant(i.Intended), SettledAt: instant(i.Settled), SettledBy: text(i.SettledBy),
+		NotBegun: i.NotBegun,
 	}
 	if i.TaskID != "" {
 		j.TaskIDHex = hexOf(i.TaskID)

@@ -24,6 +24,7 @@ var itemFields = []field[journalItemJSON]{
 	{name: "settled_by", wide: true, cell: func(i *journalItemJSON) string { return word(i.SettledBy) }},
 	{name: "redacted", wide: true, ours: true, cell: func(i *journalItemJSON) string { return yesNo(i.Redacted) }},
 	{name: "task_id_hex", wide: true, ours: true, cell: func(i *journalItemJSON) string { return word(i.TaskIDHex) }},
+	{name: "not_begun", wide: true, ours: true, cell: func(i *journalItemJSON) string { return yesNo(&i.NotBegun) }},
 }
 
 func yesNo(b *bool) string {
@@ -75,17 +76,22 @@ func WriteJournalRun(w io.Writer, o Options, source JournalSource, run *JournalR
 		return runPage(w, o, &source, run, shown)
 	}
 	before := []string{
-		"run " + run.ID + ": " + outcomeCounts(&run.Summary) + "; " + runState(&run.Summary),
+		"run " + run.ID + ": " + runCounts(&run.Summary) + "; " + stateInShort(&run.Summary),
 		"command: " + run.Command,
 	}
+	before = append(before, againNote(&run.Summary)...)
 	return writeColumns(w, o, itemFields, each, before, notes(&source, head.Omitted, "item", "items"))
 }
 
 // runPage is for a terminal: the run, then its items.
 func runPage(w io.Writer, o Options, source *JournalSource, run *JournalRun, shown []JournalItem) error {
 	p := newPage(w, o)
-	p.hang(p.runMark(&run.Summary)+" ", "  ", "Run "+Visible(run.ID)+": "+outcomeCounts(&run.Summary)+".", sgrBold)
+	p.hang(p.runMark(&run.Summary)+" ", "  ", "Run "+Visible(run.ID)+": "+Visible(runCounts(&run.Summary))+".", sgrBold)
 	p.runFacts(&run.Summary)
+	if run.NotBegun > 0 {
+		p.blank()
+		p.planAgain(&run.Summary)
+	}
 	if len(shown) > 0 {
 		p.blank()
 		p.items(shown)
@@ -102,7 +108,7 @@ func runPage(w io.Writer, o Options, source *JournalSource, run *JournalRun, sho
 func (p *page) runFacts(s *journal.Summary) {
 	p.fact("began", p.moment(s.Began))
 	p.fact("ended", p.moment(s.Ended))
-	p.fact("state", runState(s))
+	p.fact("state", Visible(runState(s)))
 	p.fact("operator", Visible(s.Operator))
 	p.fact("host", Visible(s.Host))
 	p.fact("context", Visible(s.Context))
@@ -130,8 +136,12 @@ func (p *page) items(items []JournalItem) {
 		if what == "" {
 			what = "no change"
 		}
+		outcome := it.Outcome
+		if it.NotBegun {
+			outcome = "never begun"
+		}
 		p.hang(mark+" "+p.dim(pad(Visible(it.Item), 4))+" ", "       ",
-			joined(it.Outcome, Visible(what), Visible(itemSubject(it)), Visible(it.Type)), "")
+			joined(outcome, Visible(what), Visible(itemSubject(it)), Visible(it.Type)), "")
 		for _, line := range []string{it.Found, it.Error} {
 			if line != "" {
 				p.hang("       ", "       ", Visible(line), "")

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -62,6 +63,9 @@ var runFields = []field[runJSON]{
 	{name: "intents", wide: true, ours: true, right: true, cell: func(r *runJSON) string { return strconv.Itoa(r.Intents) }},
 	{name: "strays", wide: true, ours: true, right: true, cell: func(r *runJSON) string { return strconv.Itoa(r.Strays) }},
 	{name: "plan_digest", wide: true, cell: func(r *runJSON) string { return word(r.PlanDigest) }},
+	{name: "planned", ours: true, right: true, cell: func(r *runJSON) string { return number(r.Planned) }},
+	{name: "not_begun", ours: true, right: true, cell: func(r *runJSON) string { return number(r.NotBegun) }},
+	{name: "ended_by", cell: func(r *runJSON) string { return word(r.EndedBy) }},
 }
 
 // WriteJournalRuns writes the runs in their order, as many as JournalLimit says, in
@@ -171,8 +175,24 @@ func notes(s *JournalSource, omitted int, one, many string) []string {
 	return lines
 }
 
-// outcomeCounts are the outcomes of a run that it has.
+// outcomeCounts are the outcomes of a run that it has: "412 of 1,000 done, 588 never
+// begun" where it began less than it was to make.
 func outcomeCounts(s *journal.Summary) string {
+	left := neverBegun(s)
+	if left == "" {
+		return outcomes(s, "nothing")
+	}
+	words := outcomes(s, "0 done")
+	if done, rest, _ := strings.Cut(words, " "); s.Planned > 0 && s.Done > 0 {
+		words = done + " of " + count(s.Planned) + " " + rest
+	} else if s.Planned > 0 {
+		words = "0 of " + count(s.Planned) + " done, " + strings.TrimPrefix(words, "0 done")
+	}
+	return strings.TrimSuffix(words, ", ") + ", " + left
+}
+
+// outcomes are the outcomes of a run that it has, or what is said of none.
+func outcomes(s *journal.Summary, none string) string {
 	var words []string
 	for _, c := range []struct {
 		n    int
@@ -185,7 +205,7 @@ func outcomeCounts(s *journal.Summary) string {
 		}
 	}
 	if len(words) == 0 {
-		return "nothing"
+		return none
 	}
 	return strings.Join(words, ", ")
 }
@@ -201,15 +221,30 @@ func (p *page) runMark(s *journal.Summary) string {
 	return p.with(sgrGreen, "✓")
 }
 
-// runState says of a run that is not complete what it lacks.
+// runState says of a run that is not complete what it lacks, and of one that ended
+// early why. It may hold text of any kind.
 func runState(s *journal.Summary) string {
 	switch {
+	case s.Complete() && s.EndedBy != "":
+		return "all begun, and then " + s.EndedBy
 	case s.Complete():
 		return "complete"
 	case s.Ended.IsZero():
 		return "not ended: it was killed, or goes on"
+	case s.NotBegun > 0 && s.Settled():
+		return "cut short: " + cmp.Or(s.EndedBy, "nobody says why")
+	case s.EndedBy != "":
+		return "cut short: " + s.EndedBy + "; some outcomes are not known"
 	}
 	return "ended, and some outcomes are not known"
+}
+
+// stateInShort is runState beside runCounts, which say why.
+func stateInShort(s *journal.Summary) string {
+	if s.Settled() && s.NotBegun > 0 {
+		return "cut short"
+	}
+	return runState(s)
 }
 
 // runsPage is for a terminal: two lines a run, since commands are long.
@@ -229,8 +264,8 @@ func runsPage(w io.Writer, o Options, source *JournalSource, runs []journal.Summ
 		if s.Context != "" {
 			facts = append(facts, "context "+Visible(s.Context))
 		}
-		if !s.Complete() {
-			facts = append(facts, runState(s))
+		if !s.Complete() || s.EndedBy != "" {
+			facts = append(facts, Visible(runState(s)))
 		}
 		p.pieces("  ", facts, "")
 		if s.Command != "" {

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -88,9 +89,9 @@ func (v *Verification) close(source *JournalSource, run *journal.Summary, sum *r
 // page is for a person: the run, the counts, and the exceptions by name.
 func (v *Verification) page(source *JournalSource, run *journal.Summary, sum *reconcile.Verification, problem error) error {
 	p := newPage(v.w, v.opt)
-	p.hang(p.runMark(run)+" ", "  ", "Run "+Visible(run.ID)+": "+plural(sum.Items, "item", "items")+".", sgrBold)
+	p.hang(p.runMark(run)+" ", "  ", "Run "+Visible(run.ID)+": "+Visible(verifiedCounts(run, sum))+".", sgrBold)
 	p.runFacts(run)
-	if sum.Items > 0 {
+	if sum.Items+sum.NotBegun > 0 {
 		p.blank()
 		p.proofs(sum)
 	}
@@ -106,7 +107,25 @@ func (v *Verification) page(source *JournalSource, run *journal.Summary, sum *re
 	if sum.ByProof[reconcile.ProofOpen] > 0 {
 		p.command("", "idemctl journal resume")
 	}
+	p.planAgain(run)
 	return p.flush()
+}
+
+// verifiedCounts says how many items there are, and of how many planned ones nothing
+// can be verified.
+func verifiedCounts(run *journal.Summary, sum *reconcile.Verification) string {
+	words := plural(sum.Items, "item", "items")
+	if sum.NotBegun == 0 {
+		return words
+	}
+	if sum.Planned > 0 {
+		words += " of " + count(sum.Planned) + " planned"
+	}
+	words += "; " + count(sum.NotBegun)
+	if run.Ended.IsZero() {
+		return words + " not begun"
+	}
+	return words + " never begun (" + cmp.Or(sum.EndedBy, "nobody says why") + ")"
 }
 
 // proofs are the counts, the worst first.
@@ -122,6 +141,9 @@ func (p *page) proofs(sum *reconcile.Verification) {
 		if n := sum.ByProof[proof]; n > 0 {
 			rows = append(rows, []string{proofMark(proof), proof.String(), count(n), proof.Words()})
 		}
+	}
+	if n := sum.NotBegun; n > 0 {
+		rows = append(rows, []string{"=", "not-begun", count(n), "planned, and never tried: as it was"})
 	}
 	p.grid("", columns, rows)
 }

@@ -14,11 +14,14 @@ const SchemaVerify = "idemctl.verify/v1"
 type verifyJSON struct {
 	journalHeadJSON
 	// Problem says why not every item was looked at; null when all were.
-	Problem *string        `json:"problem"`
-	Run     runJSON        `json:"run"`
-	Items   int            `json:"items_total"`
-	Counts  map[string]int `json:"counts"` // of items by proof; none is zero
-	Omitted int            `json:"omitted"`
+	Problem *string `json:"problem"`
+	Run     runJSON `json:"run"`
+	Items   int     `json:"items_total"`
+	// NotBegun counts planned items that the run never began; null: the journal does
+	// not say how many were planned.
+	NotBegun *int           `json:"not_begun"`
+	Counts   map[string]int `json:"counts"` // of items by proof; none is zero
+	Omitted  int            `json:"omitted"`
 }
 
 // verifiedJSON is one item, and what can be said of it.
@@ -66,6 +69,9 @@ func shapeVerification(source *JournalSource, run *journal.Summary, sum *reconci
 	j := verifyJSON{journalHeadJSON: source.head(SchemaVerify), Run: shapeRun(run), Items: sum.Items, Counts: map[string]int{}}
 	for proof, n := range sum.ByProof {
 		j.Counts[proof.String()] = n
+	}
+	if sum.Planned > 0 || sum.NotBegun > 0 {
+		j.NotBegun = &sum.NotBegun
 	}
 	if problem != nil {
 		j.Problem, j.Complete = text(problemWords(problem)), false

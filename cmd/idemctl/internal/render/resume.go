@@ -29,6 +29,8 @@ type resumeJSON struct {
 	Counts map[string]int `json:"counts"`
 	// Changes are planned and held, or outcomes and held.
 	Changes map[string]int `json:"changes"`
+	// NeverBegun are runs that planned items are left of which no resumption takes up.
+	NeverBegun []neverBegunJSON `json:"never_begun"`
 }
 
 type resumeDocumentJSON struct {
@@ -74,6 +76,7 @@ type Resumption struct {
 	base
 	r       *reconcile.Resumption
 	changes *Changes
+	behind  []journal.Summary
 }
 
 // NewResumption prepares the output in FormatTable, FormatJSON or FormatNDJSON;
@@ -89,6 +92,10 @@ func NewResumption(w io.Writer, o Options, r *reconcile.Resumption) (*Resumption
 	}
 	return &Resumption{base: newBase(w, o.filled()), r: r, changes: changes}, nil
 }
+
+// LeaveBehind takes runs that planned items are left of which were never begun:
+// resuming does nothing with them, and says so. It is called before Plan.
+func (s *Resumption) LeaveBehind(runs []journal.Summary) { s.behind = runs }
 
 // Plan shows a person what became of the intents, and what is to be done.
 // Programs that read a stream get the intents.
@@ -106,6 +113,7 @@ func (s *Resumption) Plan() error {
 	}
 	p := newPage(s.w, s.opt)
 	p.openIntents(s.r.Intents, s.opt.limited(mostExceptions))
+	p.leftBehind(s.behind)
 	if err := p.flush(); err != nil {
 		return err
 	}
@@ -218,7 +226,7 @@ func (s *Resumption) Close(done *Carried, ended []string) error {
 }
 
 func (s *Resumption) head(done *Carried, ended []string) resumeJSON {
-	head := resumeJSON{Schema: SchemaResume, Applied: done != nil, Ended: list(ended), Counts: s.counts(), Changes: s.changes.counts(done != nil)}
+	head := resumeJSON{Schema: SchemaResume, Applied: done != nil, Ended: list(ended), Counts: s.counts(), Changes: s.changes.counts(done != nil), NeverBegun: shapeNeverBegun(s.behind)}
 	if done != nil {
 		head.Journal, head.Run = text(done.Journal), text(done.Run)
 		if done.Problem != nil {

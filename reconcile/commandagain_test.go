@@ -1,0 +1,47 @@
+package reconcile_test
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/idemctl/idemctl/reconcile"
+)
+
+func TestCommandAgainIsTheRunsOwnAndAsksAgain(t *testing.T) {
+	for _, c := range []struct{ command, context, want string }{
+		{"", "", ""},
+		{"requeue --queue=payments --yes", "", "idemctl requeue --queue=payments"},
+		{"requeue --all --count=12 --yes", "prod", "idemctl --context=prod requeue --all"},
+		{"requeue --where='a --yes b' --yes", "", "idemctl requeue --where='a --yes b'"},
+		{`requeue --force-reason='it'\''s --yes' --yes`, "", `idemctl requeue --force-reason='it'\''s --yes'`},
+		{`requeue --id=$'it\'s --yes' --yes`, "", `idemctl requeue --id=$'it\'s --yes'`},
+		{"apply --yes lost.json", "two words", "idemctl --context='two words' apply lost.json"},
+		{"tui: requeue --queue=q --id=a", "", "idemctl requeue --queue=q --id=a"},
+		{"tui: restore --run=r1", "", "idemctl journal restore --all --run=r1"},
+		{"tui: requeue of 6 tasks", "prod", "idemctl --context=prod tui --write"},
+		{"integrity repair ghost, no-lease", "", "idemctl integrity repair --all --dry-run"},
+		{"integrity repair --all --yes", "", "idemctl integrity repair --all"},
+		{"locks release q1 t1", "prod", "idemctl --context=prod locks release --all --dry-run"},
+		{"journal resume --yes", "", "idemctl journal resume"},
+	} {
+		if got := reconcile.CommandAgain(c.command, c.context); got != c.want {
+			t.Errorf("%q in %q again is %q, want %q", c.command, c.context, got, c.want)
+		}
+	}
+}
+
+// Whatever a value holds, it stays what it was.
+func TestCommandAgainLeavesValuesAlone(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		value := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{" --yes ", "' --yes '", `\' --yes`, "\n --yes", "$'x' --yes"})).Draw(t, "value")
+		if strings.ContainsRune(value, 0) {
+			t.Skip("no shell passes it on")
+		}
+		line := "requeue --where=" + reconcile.ShellQuote(value)
+		if got := reconcile.CommandAgain(line+" --yes", ""); got != "idemctl "+line {
+			t.Errorf("%q became %q", line, got)
+		}
+	})
+}
