@@ -122,6 +122,10 @@ type Run struct {
 	Operator, Host, Context                 string
 	Command, Reason                         string
 	Done, Refused, Failed, Unknown, Pending int
+	// Planned is how many items it was to make, 0 where nobody says; NotBegun how many
+	// of those it never began, or has not yet. EndedBy is why it ended early.
+	Planned, NotBegun int
+	EndedBy           string
 }
 
 // RunItem is one change of a run.

@@ -29,6 +29,7 @@ func newJournal(h *hub) *journalScreen {
 		{title: "REFUSED", right: true, spare: 2},
 		{title: "FAILED", right: true, spare: 1},
 		{title: "OPEN", right: true},
+		{title: "LEFT", right: true, spare: 1},
 		{title: "COMMAND", least: 10},
 	}}}
 }
@@ -131,7 +132,7 @@ func (s *journalScreen) body(width, height int) []string {
 	var cells [][]string
 	for _, r := range s.runs[from:to] {
 		cells = append(cells, []string{
-			ago(r.Began, s.now()), safe(r.Context), safe(r.Operator), count(r.Done), zero(r.Refused), zero(r.Failed), zero(r.Pending + r.Unknown), safe(r.Command),
+			ago(r.Began, s.now()), safe(r.Context), safe(r.Operator), r.done(), zero(r.Refused), zero(r.Failed), zero(r.Pending + r.Unknown), zero(r.NotBegun), safe(r.Command),
 		})
 	}
 	shown, widths := s.table.fit(cells, width-margin, true)
@@ -160,7 +161,7 @@ func runSeverity(r *Run) reconcile.Severity {
 	switch {
 	case r.Pending+r.Unknown > 0:
 		return reconcile.SeverityHigh
-	case r.Failed > 0 || r.Ended.IsZero():
+	case r.Failed > 0 || r.Ended.IsZero() || r.NotBegun > 0:
 		return reconcile.SeverityWarning
 	}
 	return reconcile.SeverityNone
@@ -242,13 +243,31 @@ func (s *runScreen) actions() []action {
 	return append(out, k.moves(&s.list, func() tea.Cmd { return nil })...)
 }
 
+// facts are of the run, those that fit whole into so many lines: half a command
+// would be another one.
+func (s *runScreen) facts(w *writer, height int) {
+	r := &s.run
+	for _, f := range []struct {
+		name, value string
+		paint       func(string) string
+	}{
+		{"planned", r.left(), s.theme.warnText},
+		{"next", s.planAgain(r), nil},
+		{"command", safe(r.Command), nil},
+		{"by", joined(safe(r.Operator), safe(r.Host), "context "+safe(r.Context)), nil},
+		{"began", stamp(r.Began, s.opt.UTC), nil},
+		{"reason", safe(r.Reason), nil},
+	} {
+		before := len(w.lines)
+		if w.painted(f.name, f.value, f.paint); len(w.lines) > max(1, height) && before > 0 {
+			w.lines = w.lines[:before]
+		}
+	}
+}
+
 func (s *runScreen) body(width, height int) []string {
 	w := &writer{theme: &s.theme, width: width}
-	r := &s.run
-	w.fact("command", safe(r.Command))
-	w.fact("by", joined(safe(r.Operator), safe(r.Host), "context "+safe(r.Context)))
-	w.fact("began", stamp(r.Began, s.opt.UTC))
-	w.fact("reason", safe(r.Reason))
+	s.facts(w, height-4) // what was changed is seen in any case
 	w.blank()
 	if s.err != nil {
 		return append(w.lines, indented("the run cannot be read: "+safe(s.err.Error()), width)...)

@@ -47,6 +47,7 @@ func runOf(s *journal.Summary) tui.Run {
 		ID: s.ID, Began: s.Began, Ended: s.Ended, Operator: s.Operator, Host: s.Host,
 		Context: s.Context, Command: s.Command, Reason: s.Reason,
 		Done: s.Done, Refused: s.Refused, Failed: s.Failed, Unknown: s.Unknown, Pending: s.Pending,
+		Planned: s.Planned, NotBegun: s.NotBegun, EndedBy: s.EndedBy,
 	}
 }
 
