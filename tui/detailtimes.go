@@ -100,8 +100,13 @@ func (s *detail) times(w *writer, d *Dossier) {
 		labels = max(labels, visible.Width(m.name))
 	}
 	const words = 10
-	axis := newTimeAxis(marks, now, w.width-2-labels-3-words)
-	w.title("TIMES", "to scale, logarithmic both ways from now")
+	columns := w.width - 2 - labels - 3 - words
+	if columns < leastAxis {
+		s.timesAlone(w, marks, labels)
+		return
+	}
+	axis := newTimeAxis(marks, now, columns)
+	w.title("TIMES", visible.Fit("to scale, logarithmic both ways from now", w.width-len("TIMES  ")))
 	for _, m := range marks {
 		w.raw("  " + visible.Pad(m.name, labels) + " " + s.theme.severity(m.severity, m.sign) + " " + s.drawn1(axis, m) + " " + s.theme.dim.Render(visible.PadLeft(ago(m.at, now), words-1)))
 	}
@@ -109,6 +114,17 @@ func (s *detail) times(w *writer, d *Dossier) {
 	ruler, names := axis.ruler()
 	w.raw(left + s.theme.dim.Render(ruler))
 	w.raw(left + s.theme.dim.Render(names))
+}
+
+// leastAxis is the columns that a scale takes to say anything.
+const leastAxis = 16
+
+// timesAlone says when, where there is no room for a scale.
+func (s *detail) timesAlone(w *writer, marks []mark, labels int) {
+	w.title("TIMES", "")
+	for _, m := range marks {
+		w.raw("  " + visible.Pad(m.name, labels) + " " + s.theme.severity(m.severity, m.sign) + " " + s.theme.dim.Render(ago(m.at, s.redisNow())))
+	}
 }
 
 // drawn1 draws one mark's line.

@@ -15,6 +15,9 @@ const (
 	// slowAfter is how long an answer is waited for before that is said.
 	slowAfter = 2
 	maxFlash  = 5 // lines of what is said
+	// usualAge is the cells that an age takes, so that what is beside it does not come
+	// and go with every second.
+	usualAge = len("! 59s ago")
 )
 
 // View draws the browser.
@@ -82,10 +85,12 @@ func (m *Model) header(w int) string {
 		mode = m.theme.danger.Render(" WRITE ")
 	}
 	s := m.top().shown()
-	right := m.age(s) + " " + mode
+	age := m.age(s)
+	right := age + " " + mode
 	left := m.badge(max(4, w/3))
+	room := w - max(ansi.StringWidth(age), usualAge) - 1 - ansi.StringWidth(mode)
 	for _, more := range []string{"  " + safe(p.Redis), "  " + ledgerWords(p.Ledgers)} {
-		if ansi.StringWidth(left)+visible.Width(more)+2+ansi.StringWidth(right) <= w {
+		if ansi.StringWidth(left)+visible.Width(more)+2 <= room {
 			left += m.theme.dim.Render(more)
 		}
 	}
@@ -133,7 +138,7 @@ func (m *Model) banners(w int) []string {
 		what, since = s, c
 	}
 	if wait := m.now().Sub(since); !since.IsZero() && wait.Seconds() >= slowAfter && len(out) == 0 {
-		out = append(out, m.theme.banner.Render(clip(" ! slow: "+span(wait)+" without an answer of "+m.waitedFor(what), w)))
+		out = append(out, m.theme.banner.Render(clip(" ! slow: no answer for "+span(wait)+" from "+m.waitedFor(what), w)))
 	}
 	return out
 }

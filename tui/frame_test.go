@@ -202,7 +202,7 @@ func TestSlowAnswerIsSaid(t *testing.T) {
 	d := drive(t, newFake())
 	d.hold = true
 	d.wait(8 * time.Second)
-	d.sees("! slow: 3s without an answer of Redis (the counts)", "payments")
+	d.sees("! slow: no answer for 3s from Redis (the counts)", "payments")
 }
 
 func TestAuditFailureIsSaid(t *testing.T) {

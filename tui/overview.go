@@ -7,6 +7,7 @@ import (
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/idemctl/idemctl/inspect"
 	"github.com/idemctl/idemctl/internal/visible"
@@ -172,16 +173,21 @@ func (s *overview) findings(w *writer) {
 		note = joined(note, s.auditFailed())
 	}
 	w.title("FINDINGS", s.audited(note))
-	var parts []string
+	var parts, brief []string
 	for _, sev := range reconcile.Severities() {
 		if n := a.Totals.BySeverity[sev]; n > 0 {
 			parts = append(parts, s.theme.severity(sev, fmt.Sprintf("%s %s %s", shape(sev), count(n), sev)))
+			brief = append(brief, s.theme.severity(sev, shape(sev)+" "+count(n)))
 		}
 	}
 	if len(parts) == 0 {
 		parts = append(parts, s.theme.good.Render("✓ nothing is wrong"))
 	}
-	w.raw("  " + strings.Join(parts, "   "))
+	line := "  " + strings.Join(parts, "   ")
+	if ansi.StringWidth(line) > w.width {
+		line = "  " + strings.Join(brief, "   ")
+	}
+	w.raw(line)
 	digits := 0
 	for _, g := range a.Groups[:min(len(a.Groups), mostSignatures)] {
 		digits = max(digits, len(count(g.Count)))

@@ -93,6 +93,7 @@ func (s *tasks) begin() tea.Cmd {
 // restart lists anew from the beginning.
 func (s *tasks) restart() {
 	s.drop()
+	s.hush() // what was said was said of another list
 	s.now, s.err, s.stale, s.toEnd = gather(s.backend, s.query()), nil, false, false
 	s.listed, s.read = time.Time{}, time.Time{}
 	s.order.reset()

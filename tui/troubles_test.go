@@ -42,8 +42,8 @@ func TestLedgerWhoseLookupsFailIsATroubleWhileTheyDo(t *testing.T) {
 
 func TestSlowSourceIsNamed(t *testing.T) {
 	for keys, want := range map[string]string{
-		":archived<enter>":          "slow: 3s without an answer of Redis (the list)",
-		":archived<enter>/x<enter>": "slow: 3s without an answer of Redis and the ledgers (the list)",
+		":archived<enter>":          "slow: no answer for 3s from Redis (the list)",
+		":archived<enter>/x<enter>": "slow: no answer for 3s from Redis and the ledgers (the list)",
 	} {
 		d := drive(t, newFake())
 		d.hold = true
