@@ -107,7 +107,10 @@ func (v *Verification) page(source *JournalSource, run *journal.Summary, sum *re
 	if sum.ByProof[reconcile.ProofOpen] > 0 {
 		p.command("", "idemctl journal resume")
 	}
-	p.planAgain(run)
+	if run.NotBegun > 0 {
+		p.blank()
+		p.planAgain(run)
+	}
 	return p.flush()
 }
 
