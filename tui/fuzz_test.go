@@ -196,7 +196,7 @@ func (w *wild) waitedFor(r reply) bool {
 
 func (w *wild) fail(r *rapid.T) {
 	f := w.fakes[rapid.IntRange(0, len(w.fakes)-1).Draw(r, "context")]
-	name := rapid.SampledFrom([]string{"counts", "rows", "next", "audit", "explain", "locks", "plan", "apply", "runs", "items", "use", "text"}).Draw(r, "what")
+	name := rapid.SampledFrom([]string{"counts", "ping", "rows", "next", "audit", "explain", "locks", "plan", "apply", "runs", "items", "use", "text"}).Draw(r, "what")
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	switch rapid.IntRange(0, 2).Draw(r, "how") {

@@ -1,9 +1,7 @@
 package tui
 
 import (
-	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -248,70 +246,6 @@ func (s *tasks) grow(p Page) {
 	}
 }
 
-// renew adds a page to the list that is read anew, and shows that once it is as
-// long as the one shown, or whole.
-func (s *tasks) renew(p Page) tea.Cmd {
-	if s.anew == nil {
-		return nil
-	}
-	s.anew.take(p)
-	if !s.anew.done && (s.now.done || s.anew.spine.len() < s.now.spine.len()) {
-		if s.anew.read > 4*autoList && s.err == nil { // it has grown long meanwhile
-			s.anew.listing.Close()
-			s.anew = nil
-			return nil
-		}
-		return askPage(s.desk, slotAnew, s.anew.listing)
-	}
-	here, known := s.current()
-	for ref, row := range s.now.rows {
-		if s.anew.rows[ref] == nil && !row.Gone() {
-			s.anew.rows[ref] = row
-		}
-	}
-	old := s.now
-	old.listing.Close()
-	s.now, s.anew, s.err = s.anew, nil, nil
-	s.listed = s.hub.now()
-	s.order.reset()
-	s.arrange(here, known)
-	s.noteUnseen(old)
-	return s.want()
-}
-
-// noteUnseen notes what stands above the window now and was not there before.
-func (s *tasks) noteUnseen(old *gathering) {
-	if s.list.top == 0 {
-		clear(s.unseen)
-		return
-	}
-	had := make(map[inspect.Ref]bool, old.spine.len())
-	for i := range old.spine.len() {
-		if ref := old.spine.at(i); !s.unseen[ref] {
-			had[ref] = true
-		}
-	}
-	clear(s.unseen)
-	for i := range s.list.top {
-		if ref := s.ref(i); !had[ref] {
-			s.unseen[ref] = true
-		}
-	}
-}
-
-// saw notes that the window shows these lines of the list.
-func (s *tasks) saw(from, to int) {
-	if from == 0 {
-		clear(s.unseen)
-	}
-	if len(s.unseen) == 0 {
-		return
-	}
-	for i := from; i < to; i++ {
-		delete(s.unseen, s.ref(i))
-	}
-}
-
 // arrange sorts, and brings the cursor back to its task.
 func (s *tasks) arrange(here inspect.Ref, known bool) {
 	s.order.arrange(s.now)
@@ -326,51 +260,6 @@ func (s *tasks) arrange(here inspect.Ref, known bool) {
 	if i := s.now.spine.find(here, s.order.at(min(s.list.cursor, max(0, s.now.spine.len()-1)))); i >= 0 {
 		s.list.keep(s.order.place(i))
 	}
-}
-
-func (s *tasks) shown() shown {
-	out := shown{at: s.read, filter: s.where.text}
-	n := s.now.spine.len()
-	if n == 0 || s.now.keeps {
-		out.at = s.listed // rows come with it, or there are none
-	}
-	var parts []string
-	switch {
-	case n == 0 && !s.now.done:
-	case s.now.done && !s.now.full:
-		parts = append(parts, fmt.Sprintf("%s of %s", count(min(n, s.list.cursor+1)), count(n)))
-	default:
-		of := count(n) + " or more"
-		if total, known := s.countOf(s.state); known && total > n && !s.now.keeps {
-			of = count(total)
-		}
-		parts = append(parts, count(s.list.cursor+1)+" of "+of)
-	}
-	if len(s.marks) > 0 {
-		parts = append(parts, "● "+count(len(s.marks))+" marked")
-	}
-	out.words = joined(parts...)
-	if n := len(s.unseen); n > 0 {
-		out.more = append(out.more, "↑ "+count(n)+" new above")
-	}
-	if s.err != nil && n > 0 {
-		out.more = append(out.more, "! broke off; "+s.triedAgain())
-	}
-	if s.order.by >= 0 {
-		out.more = append(out.more, "by "+strings.ToLower(s.table.columns[s.order.by].title))
-	}
-	if n == 0 {
-		out.unread = s.err
-	}
-	switch {
-	case s.now.full:
-		out.busy = "the first " + count(maxRows) + " only"
-	case s.desk.waits(slotList) && s.now.keeps:
-		out.busy = "read " + brief(s.now.read) + " …"
-	case s.desk.waits(slotList):
-		out.busy = "reading …"
-	}
-	return out
 }
 
 func (s *tasks) command() string {
