@@ -87,9 +87,13 @@ func askCounts(d *desk, b Backend) tea.Cmd {
 	})
 }
 
+// pingTime is how long a ledger has to say that it is there: as long as a
+// connection may take.
+const pingTime = 10 * time.Second
+
 func askPing(d *desk, b Backend) tea.Cmd {
 	return d.ask(slotPing, func(ctx context.Context) (any, error) {
-		return within(ctx, quickly, func(ctx context.Context) (any, error) { return b.Ping(ctx), nil })
+		return within(ctx, pingTime, func(ctx context.Context) (any, error) { return b.Ping(ctx), nil })
 	})
 }
 

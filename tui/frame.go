@@ -134,7 +134,7 @@ func (m *Model) banners(w int) []string {
 		}
 	}
 	what, since := m.top().papers().oldest(slotDossier, slotLocks, slotPlan, slotApply, slotAnew)
-	if s, c := m.root.oldest(slotAudit, slotText, slotContext, slotPing); since.IsZero() || !c.IsZero() && c.Before(since) {
+	if s, c := m.root.oldest(slotAudit, slotText, slotContext); since.IsZero() || !c.IsZero() && c.Before(since) {
 		what, since = s, c
 	}
 	if wait := m.now().Sub(since); !since.IsZero() && wait.Seconds() >= slowAfter && len(out) == 0 {

@@ -51,6 +51,16 @@ func TestSlowSourceIsNamed(t *testing.T) {
 		d.wait(3 * time.Second).sees(want)
 	}
 	d := drive(t, newFake())
+	d.hold = true
+	d.wait(5 * time.Second)
+	for _, m := range d.answers() {
+		if r, ok := m.(reply); !ok || r.slot != slotPing {
+			d.take(m)
+		}
+	}
+	d.wait(3 * time.Second).sees("no answer for 3s from the ledgers")
+
+	d = drive(t, newFake())
 	d.keys(":archived<enter>")
 	d.hold = true
 	d.wait(5 * time.Second)

@@ -143,16 +143,41 @@ func (b *browser) ofRedis(ctx context.Context, ref inspect.Ref) (*reconcile.Doss
 	return &d, nil
 }
 
+// patience is how long a ledger that was lost a moment ago is waited for where what
+// Redis says can be shown meanwhile.
+const patience = 2 * time.Second
+
+// soundly explains a task, and without its ledger where that cannot be read: unread
+// says why then.
+func (b *browser) soundly(ctx context.Context, ref inspect.Ref) (d *reconcile.Dossier, unread, err error) {
+	whole, lost := ctx, b.unanswered()
+	if lost != nil {
+		var cancel context.CancelFunc
+		whole, cancel = context.WithTimeout(ctx, patience)
+		defer cancel()
+	}
+	d, err = b.dossier(whole, ref)
+	var ledger *reconcile.LedgerError
+	switch {
+	case err == nil:
+		return d, nil, nil
+	case errors.As(err, &ledger):
+		unread = err
+	case lost != nil && whole.Err() != nil && ctx.Err() == nil:
+		unread = lost
+	default:
+		return nil, nil, err
+	}
+	if d, err = b.ofRedis(ctx, ref); err != nil {
+		return nil, nil, err
+	}
+	return d, unread, nil
+}
+
 func (b *browser) Explain(ctx context.Context, ref inspect.Ref) (*tui.Dossier, error) {
-	d, unread := b.dossier(ctx, ref)
-	var err error
-	switch ledger := (*reconcile.LedgerError)(nil); {
-	case errors.As(unread, &ledger):
-		if d, err = b.ofRedis(ctx, ref); err != nil {
-			return nil, unread
-		}
-	case unread != nil:
-		return nil, unread
+	d, unread, err := b.soundly(ctx, ref)
+	if err != nil {
+		return nil, err
 	}
 	t := &d.Task
 	shown := render.ShownPayload(b.page, t)

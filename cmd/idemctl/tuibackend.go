@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,6 +33,7 @@ type browser struct {
 	mu       sync.Mutex
 	counts   tui.Counts
 	countsAt time.Time
+	lost     error // of a ledger that did not answer when all were asked last
 }
 
 // openBrowser opens what the browser looks at.
@@ -159,7 +161,20 @@ func (b *browser) Ping(ctx context.Context) map[string]error {
 		a := <-answers
 		out[a.name] = a.err
 	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.lost = nil
+	for _, err := range out {
+		b.lost = cmp.Or(b.lost, err)
+	}
 	return out
+}
+
+// unanswered is why a ledger was lost when all were asked last; nil: none was.
+func (b *browser) unanswered() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.lost
 }
 
 // recent are the counts if they are of the last seconds.

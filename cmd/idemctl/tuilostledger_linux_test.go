@@ -24,6 +24,8 @@ type door struct {
 	mu   sync.Mutex
 	shut bool
 	open []net.Conn
+	// still, when held, lets nothing through and ends nothing.
+	still sync.RWMutex
 }
 
 func newDoor(t *testing.T, server string) *door {
@@ -60,8 +62,21 @@ func (d *door) pass(client net.Conn) {
 	if shut {
 		return
 	}
-	go func() { _, _ = io.Copy(server, client); _ = server.Close() }()
+	go func() { _, _ = io.Copy(server, &stillable{client, &d.still}); _ = server.Close() }()
 	_, _ = io.Copy(client, server)
+}
+
+// stillable is a connection of which nothing is read while it is to be still.
+type stillable struct {
+	net.Conn
+	still *sync.RWMutex
+}
+
+func (s *stillable) Read(p []byte) (int, error) {
+	n, err := s.Conn.Read(p)
+	s.still.RLock()
+	defer s.still.RUnlock()
+	return n, err
 }
 
 // let opens the door, or shuts it on everybody.
@@ -77,9 +92,10 @@ func (d *door) let(through bool) {
 	}
 }
 
-// While its ledger is away a task's page says what Redis does; the banner names the
-// ledger, wherever one is.
-func TestBrowserWithoutItsLedger(t *testing.T) {
+// night is a browser on one archived task whose effect is applied, with a door
+// before its ledger.
+func night(t *testing.T) (*seat, *door) {
+	t.Helper()
 	server, db := inspecttest.Start(t), reconciletest.Postgres(t)
 	db.Exec(`CREATE TABLE processed_tasks (task_id text PRIMARY KEY, processed_at timestamptz NOT NULL DEFAULT now())`)
 	made := server.Make(inspecttest.Spec{Outcome: inspecttest.Archived, Type: "payment:charge", ID: "evt_1", Payload: []byte(`{"b":2,"a":1}`), Options: []asynq.Option{asynq.Unique(time.Hour)}, Err: fmt.Errorf("bank: no answer")})
@@ -108,6 +124,13 @@ contexts:
 	time.Sleep(1200 * time.Millisecond) // the attempt has settled
 	s := sitDown(t, []string{"HOME=" + home, "IDEMCTL_CONFIG=" + config}, "tui", "--context", "night", "--refresh", "2s")
 	s.sees("effect/applied-archived")
+	return s, way
+}
+
+// While its ledger is away a task's page says what Redis does; the banner names the
+// ledger, wherever one is.
+func TestBrowserWithoutItsLedger(t *testing.T) {
+	s, way := night(t)
 	way.let(false)
 	s.types("").sees("! ledger main has not answered since ")
 	s.types(":archived\r").sees("evt_1", "? unknown")
@@ -118,5 +141,22 @@ contexts:
 	way.let(false)
 	s.types("").sees("! ledger main has not answered since ", "! not read again: ")
 	s.types(":ov\r").sees("QUEUES", "! ledger main has not answered since ")
+	s.types("\x03").leaves(exitDone)
+}
+
+// A ledger that is silent does not keep the page waiting once it is known to be.
+func TestBrowserWithASilentLedger(t *testing.T) {
+	s, way := night(t)
+	way.still.Lock()
+	s.types("").sees("! slow: no answer for ", "from the ledgers")
+	s.types("").sees("! ledger main has not answered since ")
+	begun := time.Now()
+	s.types(":archived\r").sees("evt_1")
+	s.types("\r").sees("? its effect is unknown: ledger main did not answer", "tries")
+	if took := time.Since(begun); took > 8*time.Second { // a lookup has 30
+		t.Errorf("the page was there after %v", took)
+	}
+	way.still.Unlock()
+	s.types("").sees("its effect is applied")
 	s.types("\x03").leaves(exitDone)
 }
