@@ -65,7 +65,7 @@ func (s *findings) begin() tea.Cmd {
 func (s *findings) command() string {
 	line := "audit"
 	if e := s.where.expression(); e != "" {
-		line += " --where " + reconcile.ShellQuote(e)
+		line += " --where=" + reconcile.ShellQuote(e)
 	}
 	return s.commandLine(line)
 }

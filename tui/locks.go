@@ -149,7 +149,7 @@ func (s *locks) shown() shown {
 func (s *locks) command() string {
 	line := "locks"
 	if e := s.where.expression(); e != "" {
-		line += " --where " + reconcile.ShellQuote(e)
+		line += " --where=" + reconcile.ShellQuote(e)
 	}
 	return s.commandLine(line)
 }

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
@@ -43,9 +42,4 @@ func (s *Signature) Where() string {
 		parts = append(parts, "("+s.Filter+")")
 	}
 	return strings.Join(parts, " && ")
-}
-
-// String names the signature in the journal.
-func (s *Signature) String() string {
-	return fmt.Sprintf("--code=%s --where=%s", s.Code, reconcile.ShellQuote(s.Where()))
 }

@@ -263,17 +263,17 @@ func (s *tasks) arrange(here inspect.Ref, known bool) {
 }
 
 func (s *tasks) command() string {
-	line := "tasks"
+	line := reconcile.Command("tasks")
 	if s.queue != "" {
-		line += " -q " + reconcile.ShellQuote(s.queue)
+		line = line.Only("queue", s.queue)
 	}
 	if s.state != inspect.StateUnknown {
-		line += " -s " + s.state.String()
+		line = line.Words("-s " + s.state.String())
 	}
 	if e := s.where.expression(); e != "" {
-		line += " --where " + reconcile.ShellQuote(e)
+		line = line.Flag("where", e)
 	}
-	return s.commandLine(line)
+	return s.lineOf(line)
 }
 
 func (s *tasks) filter() string { return s.where.text }

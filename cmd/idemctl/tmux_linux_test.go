@@ -32,11 +32,10 @@ func inTmux(t *testing.T, env []string, args ...string) *tmuxSeat {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	s := &tmuxSeat{t: t, socket: filepath.Join(dir, "s")}
-	line := append([]string{"-f", "/dev/null", "new-session", "-d", "-x", "100", "-y", "30"}, "env")
-	line = append(line, append(append([]string{"TZ=UTC"}, env...), path)...)
+	line := append([]string{"-f", "/dev/null", "new-session", "-d", "-x", "100", "-y", "30", "env", "TZ=UTC"}, env...)
+	line = append(line, "sh", "-c", `"$@"; echo "left with exit code $?"; exec sleep 600`, "sh", path)
 	s.tmux(append(line, args...)...)
 	t.Cleanup(func() { _ = exec.Command("tmux", "-S", s.socket, "kill-server").Run() })
-	s.tmux("set-option", "-g", "remain-on-exit", "on")
 	return s
 }
 
@@ -81,17 +80,12 @@ func (s *tmuxSeat) sees(texts ...string) screen {
 	}
 }
 
-// leaves also looks at how the terminal is left: with the screen of before.
+// leaves also looks at how the terminal is left: with the screen and the cursor of
+// before.
 func (s *tmuxSeat) leaves(code int) {
 	s.t.Helper()
-	want := fmt.Sprintf("1 %d 0", code)
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-		got := strings.TrimSpace(s.tmux("display-message", "-p", "#{pane_dead} #{pane_dead_status} #{alternate_on}"))
-		switch {
-		case got == want:
-			return
-		case time.Now().After(end):
-			s.t.Fatalf("it is left with %q (ended, exit code, other screen), want %q:\n%s", got, want, s.tmux("capture-pane", "-p"))
-		}
+	s.sees(fmt.Sprintf("left with exit code %d", code))
+	if got := strings.TrimSpace(s.tmux("display-message", "-p", "#{alternate_on} #{cursor_flag}")); got != "0 1" {
+		s.t.Errorf("it is left with %q (other screen, cursor), want %q", got, "0 1")
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/idemctl/idemctl/inspect"
@@ -144,56 +143,4 @@ func actionOf(s *reconcile.Step) string {
 		return "run"
 	}
 	return string(s.Change)
-}
-
-// mostNamed is how many tasks a command line names.
-const mostNamed = 20
-
-// commandOf is the command line that plans the same.
-func (c changer) commandOf(a tui.Ask) string {
-	words := []string{c.place.Command}
-	switch {
-	case a.Verb == tui.VerbRestore:
-		words = append(words, "journal", "restore", "--all", "--run="+reconcile.ShellQuote(a.Run))
-	case a.Signature != nil:
-		words = append(words, string(a.Verb), a.Signature.String())
-	default:
-		words = append(words, string(a.Verb))
-		for _, q := range queuesOfRefs(a.Refs) {
-			words = append(words, "--queue="+reconcile.ShellQuote(q))
-		}
-		for _, r := range a.Refs[:min(len(a.Refs), mostNamed)] {
-			words = append(words, "--id="+reconcile.ShellQuote(r.ID))
-		}
-		if n := len(a.Refs) - mostNamed; n > 0 {
-			words = append(words, fmt.Sprintf("… (%d IDs more)", n))
-		}
-	}
-	if c.place.Flags != "" {
-		words = append(words, c.place.Flags)
-	}
-	return strings.Join(words, " ")
-}
-
-// commandForJournal is what was done, as the journal keeps it.
-func commandForJournal(a tui.Ask) string {
-	if a.Verb == tui.VerbRestore {
-		return "tui: restore --run=" + reconcile.ShellQuote(a.Run)
-	}
-	if a.Signature != nil {
-		return fmt.Sprintf("tui: %s %s", a.Verb, a.Signature)
-	}
-	if len(a.Refs) == 1 {
-		return fmt.Sprintf("tui: %s --queue=%s --id=%s", a.Verb, reconcile.ShellQuote(a.Refs[0].Queue), reconcile.ShellQuote(a.Refs[0].ID))
-	}
-	return fmt.Sprintf("tui: %s of %d tasks", a.Verb, len(a.Refs))
-}
-
-func queuesOfRefs(refs []inspect.Ref) []string {
-	var names []string
-	for _, r := range refs {
-		names = append(names, r.Queue)
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
 }

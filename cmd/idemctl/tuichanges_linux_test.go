@@ -130,3 +130,69 @@ func TestAPlanTooLargeForTheScreenNamesItsCommand(t *testing.T) {
 		t.Errorf("the plan that was not made is %+v, want a command that begins with %q", plan, want)
 	}
 }
+
+// The line of a plan plans the same tasks when it is pasted, whatever they and their
+// queues are called; where no line can, there is none.
+func TestTheLineOfAPlanPlansTheSame(t *testing.T) {
+	server, db := inspecttest.Start(t), reconciletest.Postgres(t)
+	db.Exec(`CREATE TABLE processed_tasks (task_id text PRIMARY KEY, processed_at timestamptz NOT NULL DEFAULT now())`)
+	many := make([]string, mostNamed+1)
+	for i := range many {
+		many[i] = fmt.Sprintf("many-%03d", i)
+	}
+	for queue, ids := range map[string][]string{"a": {"x", "y", "-x", "it's", "a\"b", "n\x00ul"}, "b": {"x", "y", "\xff"}, "*": {"x"}, "a,b": {"x"}, "many": many} {
+		server.Fill(queue, inspect.StateArchived, len(ids), func(i int, m *inspecttest.Message) {
+			m.ID, m.LastErr, m.LastFailedAt, m.MaxRetry, m.Retried = ids[i], "no answer", time.Now().Add(-time.Hour).Unix(), 3, 3
+		})
+	}
+	sh := newShell(t, fmt.Sprintf("current_context: night\ncontexts:\n  - {name: night, confirm_after: 200ms, redis: {uri: %q}, ledgers: [{name: main, dsn: %q}]}\n", server.URI(), db.DSN))
+	b := openBackend(t, "--uri", server.URI(), "--ledger", db.DSN)
+	b.place.Flags = ""
+	of := func(queue string, ids ...string) (refs []inspect.Ref) {
+		for _, id := range ids {
+			refs = append(refs, inspect.Ref{Queue: queue, ID: id})
+		}
+		return refs
+	}
+	for name, c := range map[string]struct {
+		refs []inspect.Ref
+		none bool
+	}{
+		"one":                          {refs: of("a", "x")},
+		"hostile IDs":                  {refs: of("a", "-x", "it's", "a\"b")},
+		"a queue that is a pattern":    {refs: of("*", "x")},
+		"a queue that is a list":       {refs: of("a,b", "x")},
+		"one ID here, another there":   {refs: append(of("a", "x"), of("b", "y")...)},
+		"one that is not UTF-8":        {refs: of("b", "\xff")},
+		"that and another queue's":     {refs: append(of("a", "x"), of("b", "\xff")...), none: true},
+		"one that no shell can say":    {refs: of("a", "n\x00ul"), none: true},
+		"as many as a line may name":   {refs: of("many", many[:mostNamed]...)},
+		"more than a line should name": {refs: of("many", many...), none: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plan, err := b.Changes().Plan(t.Context(), tui.Ask{Verb: tui.VerbRequeue, Refs: c.refs}, func(reconcile.Progress) {})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.none != (plan.Command == "") {
+				t.Fatalf("the line is %q", plan.Command)
+			}
+			if c.none {
+				return
+			}
+			var planned struct{ Steps []named }
+			sh.runs(plan.Command+" --dry-run -o json", &planned)
+			var got []inspect.Ref
+			for _, s := range planned.Steps {
+				got = append(got, s.ref(t))
+			}
+			order := func(x, y inspect.Ref) int { return strings.Compare(x.Queue+"/"+x.ID, y.Queue+"/"+y.ID) }
+			want := slices.Clone(c.refs)
+			slices.SortFunc(got, order)
+			slices.SortFunc(want, order)
+			if !slices.Equal(got, want) {
+				t.Errorf("%s\nplans %q, want %q", plan.Command, got, want)
+			}
+		})
+	}
+}
