@@ -69,8 +69,8 @@ var planCases = []keyCase{
 		d.sees("Applied 6 of 6: ✓ 6 done", "✓ applied", "EFFECT WAS").lacks("waiting for", "never begun")
 	}},
 	{"plan with a canary that fails says so, and what was not begun", func(f *fake) { f.changer.canaryFails = true }, ":archived<enter>*RcArequeue 6<enter>", func(d *driver) {
-		d.sees("Applied 1 of 6: ✓ 1 done, 5 never begun", "✗ 1 task was run and its work is not done", "✗ failed again", "It ended early: the canary failed")
-		d.lacks("waiting for", "✓ done")
+		d.sees("Applied 1 of 6: ✓ 1 done, 5 never begun", "✗ 1 task was run and its work is not done", "✗ failed again", "It ended early: the canary failed", "not begun       payments/task-0002")
+		d.lacks("waiting for", "✓ done", "run             payments")
 	}},
 	{"plan again after it was applied begins anew", func(f *fake) { f.changer.canaryFails = true }, ":archived<enter>*RcArequeue 6<enter><ctrl+r>", func(d *driver) {
 		d.sees("Requeue 6, hold 6").lacks("failed again", "never begun")

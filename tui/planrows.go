@@ -83,10 +83,15 @@ func (s *planScreen) cells(it *PlanItem) []string {
 			sign = outcomeShape(e.Outcome) + " " + e.Fate
 		case e.Outcome != OutcomeNone:
 			sign = outcomeShape(e.Outcome) + " " + string(e.Outcome)
+		case s.phase == phaseApplied:
+			sign = "not begun"
 		}
 		if e.Words != "" {
 			why = e.Words
 		}
+	}
+	if _, told := s.outcomes[it.Ref]; it.Runs && !told && s.phase == phaseApplied {
+		sign = "not begun"
 	}
 	return []string{sign, refText(it.Ref), safe(it.Type), statusShape(it.Status) + " " + it.Status.String(), safe(why)}
 }

@@ -145,8 +145,7 @@ func (o *repairOptions) run(ctx context.Context, cmd *cobra.Command) error {
 			o.log.warnf("nothing is wrong with the structure of task %s in this selection", id)
 		}
 	}
-	words := selectionWords(o.queues, o.types, o.ids, o.kinds)
-	return o.change.carryOut(ctx, o.program, l, &plan, "integrity repair "+words, "repair")
+	return o.change.carryOut(ctx, o.program, l, &plan, commandWords(cmd), "repair")
 }
 
 // kindsOf reads the names of integrity findings, with or without the family.

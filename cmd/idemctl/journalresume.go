@@ -286,8 +286,6 @@ func (s *resumption) carryOut(ctx context.Context, out *render.Resumption) error
 	if s.found.Runnable() > 0 {
 		run.ID = journal.NewRunID(s.now())
 	}
-	ctx, letGo := knowing(ctx)
-	defer letGo()
 	bar := s.newMoveProgress(s.found.Runnable())
 	how := s.how
 	how.Waits = bar.waits

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -86,17 +85,5 @@ func (o *releaseOptions) run(ctx context.Context, cmd *cobra.Command) error {
 			o.log.warnf("nobody holds a lock of the key %s", key)
 		}
 	}
-	return o.change.carryOut(ctx, o.program, l, &plan, "locks release "+selectionWords(o.queues, o.types, o.keys), "release")
-}
-
-// selectionWords say what a command was asked for, for the journal.
-func selectionWords(lists ...[]string) string {
-	var words []string
-	for _, l := range lists {
-		words = append(words, l...)
-	}
-	if len(words) == 0 {
-		return "--all"
-	}
-	return strings.Join(words, " ")
+	return o.change.carryOut(ctx, o.program, l, &plan, commandWords(cmd), "release")
 }

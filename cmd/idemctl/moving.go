@@ -145,8 +145,6 @@ func (m *moving) apply(ctx context.Context, run journal.Run, out *render.Changes
 		}
 		run.PlanDigest = file.Digest
 	}
-	ctx, letGo := knowing(ctx)
-	defer letGo()
 	bar := m.newMoveProgress(m.plan.Runnable())
 	defer bar.done()
 	how := m.how

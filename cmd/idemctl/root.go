@@ -76,17 +76,17 @@ func execute(ctx context.Context, args []string, s *streams, env config.Environm
 	return exitCode(err)
 }
 
-// interruptible is a context that the first interrupt ends; the second one ends
-// the program at once.
+// interruptible is a context that the first interrupt ends, which is its cause; the
+// second one ends the program at once.
 func interruptible(parent context.Context) (context.Context, func()) {
-	ctx, cancel := context.WithCancel(parent)
+	ctx, cancel := context.WithCancelCause(parent)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, stopSignals...)
 	done := make(chan struct{})
 	go func() {
 		select {
-		case <-signals:
-			cancel()
+		case s := <-signals:
+			cancel(signalled{s})
 		case <-done:
 			return
 		}
@@ -99,7 +99,7 @@ func interruptible(parent context.Context) (context.Context, func()) {
 	return ctx, func() {
 		signal.Stop(signals)
 		close(done)
-		cancel()
+		cancel(nil)
 	}
 }
 

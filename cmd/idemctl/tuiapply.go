@@ -49,10 +49,13 @@ func (c changer) Apply(ctx context.Context, p *tui.Plan, o tui.ApplyOptions, tel
 // eventOf is what came of a step.
 func eventOf(a *reconcile.Applied) tui.Event {
 	e := tui.Event{Ref: a.Step.Ref(), Outcome: journalOutcomes[a.Outcome], Words: a.Found}
+	if a.Unbegun {
+		e.Outcome = tui.OutcomeNone
+	}
 	if a.Err != nil {
 		e.Words = a.Err.Error()
 	}
-	if e.ID == "" {
+	if e.ID == "" && e.Outcome != tui.OutcomeNone {
 		e.Words = fmt.Sprintf("%s: %s", e.Outcome, e.Words)
 	}
 	return e
