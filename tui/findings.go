@@ -86,12 +86,9 @@ func (s *findings) shown() shown {
 	if len(s.marks) > 0 {
 		parts = append(parts, "● "+count(len(s.marks))+" marked")
 	}
-	if !s.where.empty() {
-		text := "/" + safe(s.where.text)
-		if s.audit != nil && slices.ContainsFunc(s.audit.Groups, func(g *Group) bool { return g.Count > len(g.Examples) }) {
-			text += " among those kept"
-		}
-		parts = append(parts, text)
+	out.filter = s.where.text
+	if !s.where.empty() && s.audit != nil && slices.ContainsFunc(s.audit.Groups, func(g *Group) bool { return g.Count > len(g.Examples) }) {
+		out.more = append(out.more, "of those kept")
 	}
 	out.words = joined(parts...)
 	return out

@@ -45,6 +45,7 @@ func TestAnythingInAnyOrder(t *testing.T) {
 		r.Repeat(map[string]func(*rapid.T){
 			"key":   w.key,
 			"plan":  w.plan,
+			"visit": w.visit,
 			"size":  w.size,
 			"time":  w.time,
 			"reply": w.reply,
@@ -54,7 +55,7 @@ func TestAnythingInAnyOrder(t *testing.T) {
 		})
 		applied += len(f.changer.applied) + len(prod.changer.applied)
 	})
-	if len(seen) < 8 || applied == 0 {
+	if len(seen) < 9 || applied == 0 {
 		t.Errorf("only %d kinds of screens were seen, and %d plans applied: the test proves little", len(seen), applied)
 	}
 }
@@ -117,6 +118,17 @@ func (w *wild) plan(r *rapid.T) {
 	}
 	if p, ok := w.top().(*planScreen); ok && p.input != nil && rapid.Bool().Draw(r, "confirm") {
 		p.input.SetValue(p.password())
+		w.press("<enter>")
+	}
+}
+
+// visit goes to a screen from wherever one is.
+func (w *wild) visit(r *rapid.T) {
+	w.press("<esc>" + rapid.SampledFrom([]string{":over", ":archived", ":payments", ":findings", ":locks", ":ttl", ":journal"}).Draw(r, "screen") + "<enter>")
+	if rapid.Bool().Draw(r, "settle") {
+		w.settle()
+	}
+	if rapid.Bool().Draw(r, "enter") {
 		w.press("<enter>")
 	}
 }

@@ -86,6 +86,8 @@ func (s *journalScreen) shown() shown {
 	out := s.made
 	if !out.at.IsZero() {
 		out.words = plural(len(s.runs), "run", "runs")
+	} else {
+		out.unread = s.err
 	}
 	return out
 }
@@ -121,7 +123,7 @@ func (h *hub) undoRun(id string) tea.Cmd {
 func (s *journalScreen) body(width, height int) []string {
 	switch {
 	case s.err != nil && s.runs == nil:
-		return append([]string{""}, indented("the journal cannot be read: "+safe(s.err.Error()), width)...)
+		return append([]string{""}, indented("the journal cannot be read: "+safe(s.err.Error())+"; "+s.triedAgain(), width)...)
 	case s.made.at.IsZero():
 		return append([]string{""}, indented("reading the journal …", width)...)
 	case len(s.runs) == 0:
@@ -216,6 +218,10 @@ func (s *runScreen) answer(r reply) tea.Cmd {
 
 func (s *runScreen) shown() shown {
 	out := s.made
+	if out.at.IsZero() {
+		out.unread = s.err
+		return out
+	}
 	out.words = plural(len(s.items), "change", "changes")
 	return out
 }
@@ -270,7 +276,7 @@ func (s *runScreen) body(width, height int) []string {
 	s.facts(w, height-4) // what was changed is seen in any case
 	w.blank()
 	if s.err != nil {
-		return append(w.lines, indented("the run cannot be read: "+safe(s.err.Error()), width)...)
+		return append(w.lines, indented("the run cannot be read: "+safe(s.err.Error())+"; "+s.triedAgain(), width)...)
 	}
 	s.list.resize(len(s.items), max(1, height-len(w.lines)-1))
 	from, to := s.list.window()

@@ -90,7 +90,7 @@ func (m *Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case copied:
 		m.say("sent to the terminal's clipboard: " + msg.what)
 		if msg.err != nil {
-			m.say("the terminal did not take it: " + safe(msg.err.Error()))
+			m.say("not copied: " + safe(msg.err.Error()))
 		}
 	case paged:
 		if msg.err != nil {

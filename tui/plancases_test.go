@@ -43,7 +43,7 @@ var planCases = []keyCase{
 	}},
 	{"findings R under a filter of words refuses what it cannot see whole", manyOfOne(201), ":f<enter>/many-<enter>R", func(d *driver) {
 		wantPlanned(d)
-		d.sees("of 201 only 200 are kept here", "≥200", "/many- among those kept")
+		d.sees("of 201 only 200 are kept here", "≥200", "of those kept")
 	}},
 	{"findings space under a filter marks what passes it", nil, ":f<enter>/task-0001<enter> ", func(d *driver) { d.sees("● 1 marked") }},
 	{"findings marks of a signature that is not whole are halves", manyOfOne(201), ":f<enter>*", func(d *driver) {

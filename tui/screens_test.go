@@ -358,7 +358,7 @@ var keyCases = slices.Concat(planCases, []keyCase{
 	}},
 	{"journal moves", nil, ":j<enter>jkGg<pgdown><pgup><ctrl+d><ctrl+u>", func(d *driver) { d.on("resolve") }},
 	{"journal that cannot be read", func(f *fake) { f.fail["runs"] = errors.New("no such file") }, ":journal<enter>", func(d *driver) {
-		d.sees("the journal cannot be read: no such file")
+		d.sees("the journal cannot be read: no such file", "it is tried again", "! not read")
 	}},
 	{"z undoes the last run", nil, "z", func(d *driver) {
 		wantPlanned(d, Ask{Verb: VerbRestore})

@@ -83,9 +83,7 @@ func (s *ttl) shown() shown {
 	if s.audit != nil {
 		out.words = plural(len(s.kinds), "type", "types")
 	}
-	if !s.where.empty() {
-		out.words = joined(out.words, "/"+safe(s.where.text))
-	}
+	out.filter = s.where.text
 	return out
 }
 
