@@ -178,6 +178,7 @@ func (s *tasks) reverse() tea.Cmd {
 
 // resort brings what is there into order; a list of IDs alone is read for it.
 func (s *tasks) resort() tea.Cmd {
+	s.ordered = true
 	s.order.reset()
 	if s.order.by >= 0 && !s.now.keeps {
 		return s.begin()

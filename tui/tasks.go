@@ -24,9 +24,10 @@ type tasks struct {
 	goal  int
 	toEnd bool
 
-	order order
-	list  list
-	marks map[inspect.Ref]bool
+	order   order
+	ordered bool // by somebody
+	list    list
+	marks   map[inspect.Ref]bool
 	// unseen came in above the window since the list was opened.
 	unseen map[inspect.Ref]bool
 	table  table
@@ -92,6 +93,10 @@ func (s *tasks) begin() tea.Cmd {
 func (s *tasks) restart() {
 	s.drop()
 	s.hush() // what was said was said of another list
+	if !s.ordered {
+		s.order.by, s.order.down = s.usualOrder(), false
+		s.order.lastBy = s.order.by
+	}
 	s.now, s.err, s.stale, s.toEnd = gather(s.backend, s.query()), nil, false, false
 	s.listed, s.read = time.Time{}, time.Time{}
 	s.order.reset()
@@ -99,6 +104,20 @@ func (s *tasks) restart() {
 	clear(s.unseen)
 	s.goal = 0
 	s.table = table{columns: s.columns()}
+}
+
+// shortList is up to how many tasks a list is read whole unasked, for its order.
+const shortList = 500
+
+// usualOrder is that of a list nobody has sorted: as it was read, but what comes
+// due, where that is little to read, soonest first.
+func (s *tasks) usualOrder() int {
+	if s.state == inspect.StateRetry || s.state == inspect.StateScheduled {
+		if n, known := s.countOf(s.state); known && n <= shortList {
+			return columnWhen
+		}
+	}
+	return -1
 }
 
 // drop ends what is under way.

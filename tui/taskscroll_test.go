@@ -94,3 +94,23 @@ func TestTasksThatCameInAboveTheWindowAreCounted(t *testing.T) {
 	d.sees("↑ 2 new above")
 	d.keys("<esc>:archived<enter>").lacks("new above")
 }
+
+// What comes due is looked at for what comes next; an order that was chosen stays,
+// and a long list is not read whole unasked.
+func TestShortListsOfWhatComesDueBeginWithTheSoonest(t *testing.T) {
+	f := newFake()
+	slices.Reverse(f.tasks)
+	d := drive(t, f)
+	d.keys(":retry<enter>").sees("by next", "NEXT↑").on("task-0020")
+	d.keys("l").lacks("by next")
+	d.keys("hr").sees("by next", "NEXT↓").on("task-0024")
+	d.keys("lh").sees("NEXT↓")
+
+	f = newFake()
+	for i := range shortList {
+		j := fakeTask(20, "default", inspect.StateRetry)
+		j.Task.ID = fmt.Sprintf("more-%d", i)
+		f.add(j)
+	}
+	drive(t, f).keys(":retry<enter>").sees("Tasks retry").lacks("by next")
+}
