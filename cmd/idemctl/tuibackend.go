@@ -59,7 +59,7 @@ func (o *tuiOptions) openBrowser(ctx context.Context, cmd *cobra.Command) (*brow
 		s.close()
 		return nil, err
 	}
-	b.place = o.placeOf(s, facts)
+	b.place = o.placeOf(cmd, s, facts)
 	return b, nil
 }
 
@@ -75,7 +75,7 @@ func (o *tuiOptions) results() io.Writer {
 	}
 }
 
-func (o *tuiOptions) placeOf(s *session, facts inspect.RedisFacts) tui.Place {
+func (o *tuiOptions) placeOf(cmd *cobra.Command, s *session, facts inspect.RedisFacts) tui.Place {
 	c := s.settings.Context
 	p := tui.Place{
 		Context: c.Name.Value, Redis: facts.Addr, Protected: c.Protected.Value, ReadOnly: c.ReadOnly.Value,
@@ -100,13 +100,34 @@ func (o *tuiOptions) placeOf(s *session, facts inspect.RedisFacts) tui.Place {
 			}
 		}
 	}
-	// Values of other flags may be secret; their names are not.
-	for _, name := range o.connection {
-		if name != "--context" {
-			p.Flags = strings.TrimSpace(p.Flags + " " + name + " …")
+	p.Flags = strings.TrimSpace(p.Flags + " " + sameFlags(cmd, o.connection))
+	return p
+}
+
+// sameFlags are the flags that said where to look, as a line that is pasted needs
+// them. Addresses may hold a secret: those that do, and what is one, are left out,
+// with a sign that they are.
+func sameFlags(cmd *cobra.Command, given []string) string {
+	line := reconcile.CommandLine{}
+	for _, name := range given {
+		f := cmd.Flags().Lookup(strings.TrimPrefix(name, "--"))
+		if f == nil || f.Name == "context" {
+			continue
+		}
+		for _, v := range flagValues(f) {
+			switch {
+			case f.Name == "password", f.Name == "ledger", f.Name == "uri" && strings.ContainsAny(v, "@?"):
+				line = line.Words(name + " …")
+			case f.Value.Type() == "bool" && v == "true":
+				line = line.Words(name)
+			case f.Value.Type() == "stringSlice":
+				line = line.Item(f.Name, v)
+			default:
+				line = line.Flag(f.Name, v)
+			}
 		}
 	}
-	return p
+	return strings.TrimSpace(line.String())
 }
 
 func (b *browser) Place() tui.Place { return b.place }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -194,5 +195,29 @@ func TestTheLineOfAPlanPlansTheSame(t *testing.T) {
 				t.Errorf("%s\nplans %q, want %q", plan.Command, got, want)
 			}
 		})
+	}
+}
+
+// A line that is pasted finds the same place; what may be a secret is not in it.
+func TestLinesSayWhereTheBrowserLooks(t *testing.T) {
+	server := inspecttest.Start(t)
+	config := filepath.Join(t.TempDir(), "my config.yaml")
+	write(t, config, "current_context: two\ncontexts:\n  - {name: one}\n  - {name: two}\n")
+	b := openBackend(t, "--config", config, "--uri", server.Addr, "--db", fmt.Sprint(server.DB), "--username", "default", "--context", "one")
+	want := fmt.Sprintf("--context one --config='%s' --db=%d --uri=%s --username=default", config, server.DB, server.Addr)
+	if got := b.Place().Flags; got != want {
+		t.Errorf("the flags are %q, want %q", got, want)
+	}
+	for _, uri := range []string{"redis://user:hidden@" + server.Addr, "redis://" + server.Addr + "?password=hidden"} {
+		cmd, _, err := newRoot(&program{}).Find([]string{"tui"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.ParseFlags([]string{"--uri", uri, "--password", "hidden", "--ledger", "postgres://u:hidden@h/d", "--tls"}); err != nil {
+			t.Fatal(err)
+		}
+		if got := sameFlags(cmd, []string{"--ledger", "--password", "--tls", "--uri"}); got != "--ledger … --password … --tls --uri …" {
+			t.Errorf("the flags are %q", got)
+		}
 	}
 }
