@@ -35,7 +35,7 @@ func newTheme(r *lipgloss.Renderer) theme {
 		bold:  s().Bold(true),
 		key:   s().Bold(true).Foreground(hue("25", "117")),
 		good:  s().Foreground(hue("25", "75")),
-		note:  s().Foreground(hue("30", "80")),
+		note:  s().Foreground(hue("23", "80")),
 		warn:  s().Foreground(hue("130", "221")),
 		bad:   s().Foreground(hue("160", "209")),
 		worst: s().Bold(true).Foreground(hue("160", "203")),
