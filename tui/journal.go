@@ -112,13 +112,7 @@ func (s *journalScreen) actions() []action {
 }
 
 // undoRun plans to put back what a run has changed.
-func (h *hub) undoRun(id string) tea.Cmd {
-	if words := h.writable(); words != "" {
-		h.say(words)
-		return nil
-	}
-	return h.open(newPlanScreen(h, Ask{Verb: VerbRestore, Run: id}))
-}
+func (h *hub) undoRun(id string) tea.Cmd { return h.plan(Ask{Verb: VerbRestore, Run: id}) }
 
 func (s *journalScreen) body(width, height int) []string {
 	switch {

@@ -155,25 +155,15 @@ func (h *hub) total() int {
 }
 
 // undo plans to restore what the last run has changed.
-func (m *Model) undo() tea.Cmd {
-	if words := m.writable(); words != "" {
-		m.say(words)
-		return nil
-	}
-	return m.open(newPlanScreen(m.hub, Ask{Verb: VerbRestore}))
-}
+func (m *Model) undo() tea.Cmd { return m.plan(Ask{Verb: VerbRestore}) }
 
 // change plans a change of tasks.
 func (h *hub) change(v Verb, refs []inspect.Ref) tea.Cmd {
-	switch words := h.writable(); {
-	case words != "":
-		h.say(words)
-	case len(refs) == 0:
+	if h.writable() == "" && len(refs) == 0 {
 		h.say("no task is marked, and the cursor is on none")
-	default:
-		return h.open(newPlanScreen(h, Ask{Verb: v, Refs: refs}))
+		return nil
 	}
-	return nil
+	return h.plan(Ask{Verb: v, Refs: refs})
 }
 
 // explainRef shows what the command explain says.

@@ -269,7 +269,7 @@ func (s *planScreen) actions() []action {
 	case phaseFailed, phaseApplied:
 		out = append(out, act(named(k.refresh, "plan again"), "plan again", s.begin))
 		if s.undoes() {
-			out = append(out, act(named(k.undo, "plan to undo this run"), "undo", func() tea.Cmd { return s.hub.plan(Ask{Verb: VerbRestore, Run: s.run}) }))
+			out = append(out, act(named(k.undo, "plan to undo this run"), "undo", func() tea.Cmd { return s.undoRun(s.run) }))
 		}
 	}
 	if s.plan != nil {
