@@ -24,7 +24,7 @@ func manyOfOne(n int) func(*fake) {
 var planCases = []keyCase{
 	{"findings R on a signature plans for the signature, not for what is kept", manyOfOne(201), ":f<enter>R", func(d *driver) {
 		got := d.fake.changer.planned
-		if len(got) != 1 || got[0].Signature == nil || got[0].Signature.Type != "ledger:sync" || got[0].Signature.Findings != 201 || len(got[0].Refs) > 0 {
+		if len(got) != 1 || got[0].Signature == nil || got[0].Signature.Type != "ledger:sync" || len(got[0].Refs) > 0 {
 			d.t.Fatalf("planned %+v", got)
 		}
 	}},

@@ -18,8 +18,6 @@ type Signature struct {
 	Text  string // shape of the last error; "" for none
 	// Filter is the expression that narrows it further; "" for none.
 	Filter string
-	// Findings is how many the audit counted.
-	Findings int
 }
 
 // signature is the group's own, where a plan can be asked for by it: of archived
@@ -30,7 +28,7 @@ func (g *Group) signature(narrowed *filter) (*Signature, bool) {
 	if !archived || !strings.HasPrefix(string(g.Code), "effect/") || !narrowed.empty() && narrowed.where == nil {
 		return nil, false
 	}
-	return &Signature{Code: g.Code, Type: g.Type, Cause: g.Cause, Text: g.Text, Filter: narrowed.expression(), Findings: g.Count}, true
+	return &Signature{Code: g.Code, Type: g.Type, Cause: g.Cause, Text: g.Text, Filter: narrowed.expression()}, true
 }
 
 // Where is the signature, without its code, as --where takes it.
