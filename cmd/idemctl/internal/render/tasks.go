@@ -51,15 +51,12 @@ func NewTasks(w io.Writer, o Options) *Tasks {
 	return t
 }
 
-// Judged takes one task. An error is kept for Err and Close.
+// Judged takes one task. An error is kept for Close; nothing more is written then.
 func (t *Tasks) Judged(j reconcile.Judged) {
 	if t.err == nil {
 		t.err = t.list.task(&j)
 	}
 }
-
-// Err is the first error of Judged: once it is there, nothing more is written.
-func (t *Tasks) Err() error { return t.err }
 
 // Close writes all that is not written yet. It is called once, with what the
 // audit behind the list concluded, also when that is not complete.
