@@ -23,7 +23,8 @@ type Audit struct {
 	Groups   []*Group // worst first
 	// Archived counts archived tasks by hours before At, the last hour first; Due the
 	// tasks whose retry comes due by minutes after At; Ending the locks that run out
-	// by minutes after At: those that tasks hold, and those that were left behind. ArchivedBefore and the like count what is further off.
+	// by minutes after At: those that tasks hold, and those that were left behind.
+	// ArchivedBefore and the like count what is further off.
 	Archived, Due, Ending                 []int
 	ArchivedBefore, DueAfter, EndingAfter int
 	Overdue                               int // retries that were due before At
