@@ -69,9 +69,9 @@ func TestOperandsStandBehindAllFlags(t *testing.T) {
 	}
 }
 
-// Every line that a finding, a refusal or a resumption gives names its own queue
-// and task, or there is none.
-func TestEveryLineOfAFindingKeepsHostileNames(t *testing.T) {
+// Whatever its queue, task or lock is called, a line that a finding, a refusal or a
+// resumption gives shows all of itself, and no shell has to pass a NUL on.
+func TestEveryLineOfAFindingShowsHostileNamesWhole(t *testing.T) {
 	ids := append(slices.Clone(hostile), "a\x00b", "a\r\nb")
 	for _, c := range Codes() {
 		for i, id := range ids {
