@@ -11,6 +11,8 @@ import (
 
 func TestCommandAgainIsTheRunsOwnAndAsksAgain(t *testing.T) {
 	for _, c := range []struct{ command, context, want string }{
+		{"requeue --queue=a --max=500", "", "idemctl requeue --queue=a --max=7"},
+		{"journal restore --yes -- -x --yes --max=9", "", "idemctl journal restore -- -x --yes --max=9"},
 		{"", "", ""},
 		{"requeue --queue=payments --yes", "", "idemctl requeue --queue=payments"},
 		{"requeue --all --count=12 --yes", "prod", "idemctl --context=prod requeue --all"},
@@ -26,7 +28,7 @@ func TestCommandAgainIsTheRunsOwnAndAsksAgain(t *testing.T) {
 		{"locks release q1 t1", "prod", "idemctl --context=prod locks release --all --dry-run"},
 		{"journal resume --yes", "", "idemctl journal resume"},
 	} {
-		if got := reconcile.CommandAgain(c.command, c.context); got != c.want {
+		if got := (reconcile.Again{Command: c.command, Context: c.context, Left: 7}).String(); got != c.want {
 			t.Errorf("%q in %q again is %q, want %q", c.command, c.context, got, c.want)
 		}
 	}
@@ -40,8 +42,32 @@ func TestCommandAgainLeavesValuesAlone(t *testing.T) {
 			t.Skip("no shell passes it on")
 		}
 		line := "requeue --where=" + reconcile.ShellQuote(value)
-		if got := reconcile.CommandAgain(line+" --yes", ""); got != "idemctl "+line {
+		if got := (reconcile.Again{Command: line + " --yes"}).String(); got != "idemctl "+line {
 			t.Errorf("%q became %q", line, got)
 		}
 	})
+}
+
+func TestCommandAgainPutsFlagsBeforeOperands(t *testing.T) {
+	for command, want := range map[string]string{
+		"journal restore -- -x":     "idemctl journal restore --db=3 -- -x",
+		"requeue --queue=a":         "idemctl requeue --queue=a --db=3",
+		"tui: restore --run=r1":     "idemctl journal restore --all --run=r1 --db=3",
+		"tui: requeue of 6 tasks":   "idemctl tui --write --db=3",
+		"integrity repair ghost":    "idemctl integrity repair --all --dry-run --db=3",
+		"requeue --where='a -- b'":  "idemctl requeue --where='a -- b' --db=3",
+		"requeue --force-reason=--": "idemctl requeue --force-reason=-- --db=3",
+	} {
+		if got := (reconcile.Again{Command: command, Flags: "--db=3"}).String(); got != want {
+			t.Errorf("%q again is %q, want %q", command, got, want)
+		}
+	}
+}
+
+func TestOnlyResumptionsTakeUpWhatTheyLeft(t *testing.T) {
+	for command, want := range map[string]bool{"journal resume": true, "journal resume --yes": true, "journal resumes": false, "requeue --where='journal resume'": false, "": false} {
+		if got := reconcile.Resumes(command); got != want {
+			t.Errorf("%q: %t", command, got)
+		}
+	}
 }

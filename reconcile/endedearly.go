@@ -18,6 +18,8 @@ type EndedEarlyError struct {
 	// a context ended the run, it is the text of the context's cause, if it has one of
 	// its own.
 	Why string
+	// Run is its ID in the journal; "" where it had not begun there.
+	Run string
 	// Planned is how many steps the run was to make, NotBegun how many of them it did
 	// not try. That may be none: the last may have failed, or the look after it.
 	Planned, NotBegun int
@@ -38,6 +40,7 @@ func (e *execution) early(ctx context.Context, err error, planned int) *EndedEar
 
 // endEarly writes it into the journal, and is the error of the run.
 func endEarly(j *journal.Journal, run string, early *EndedEarlyError) error {
+	early.Run = run
 	return errors.Join(early, j.EndEarly(run, early.Why, early.NotBegun))
 }
 

@@ -290,7 +290,7 @@ func failingWorker(t *testing.T, n int) *cutting {
 		workshop: w, t: t, stock: &stock{refs: make([]inspect.Ref, n)}, out: map[string]reconcile.Applied{}, path: w.path, ledger: w.ledger,
 		through: &counted{Client: w.queue, moved: map[inspect.Ref]int{}},
 	}}
-	for end := time.Now().Add(10 * time.Second); c.plan.Runnable() < n; { // until the worker has said that it lives
+	for end := time.Now().Add(10 * time.Second); c.plan.Runnable() < n; time.Sleep(50 * time.Millisecond) { // until the worker has said that it lives
 		if c.plan = w.requeue(reconcile.Options{}, reconcile.Moves{}); time.Now().After(end) {
 			t.Fatalf("%d of %d are to run: %s", c.plan.Runnable(), n, c.plan.Steps[0].Hold)
 		}

@@ -49,7 +49,7 @@ func (d *desk) follow(s slot, do func(ctx context.Context, tell, hint func(any))
 		tell := func(value any) {
 			select {
 			case parts <- part(value):
-			case <-ctx.Done():
+			case <-d.ctx.Done(): // and not the request's: what was done after a stop is told, too
 			}
 		}
 		hint := func(value any) {

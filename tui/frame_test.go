@@ -295,7 +295,7 @@ func TestPlanBeingAppliedIsNotLeftByAccident(t *testing.T) {
 	d.keys(":archived<enter>*RA")
 	d.hold = true
 	d.keys("requeue 6<enter>").sees("Applying 0 of 6")
-	for _, keys := range []string{"<esc>", "q", "<ctrl+c>", "<enter>"} {
+	for _, keys := range []string{"<esc>", "q", "<ctrl+c>", "<enter>", ":q<enter>", ":quit<enter>"} {
 		d.keys(keys).sees("it is being applied")
 		if d.quit {
 			t.Fatalf("%s left it", keys)
@@ -316,7 +316,7 @@ func TestPlanThatIsTooOldIsNotApplied(t *testing.T) {
 	d.at = noon.Add(2 * time.Hour)
 	d.keys("Arequeue 1<enter>")
 	wantApplied(d, 0)
-	d.sees("too old")
+	d.sees("too old", "Nothing was changed: the plan was good until").lacks("Applying", "ended early")
 }
 
 func TestEachItemShowsWhatCameOfIt(t *testing.T) {

@@ -223,14 +223,3 @@ func (h *hub) queueNames() []string {
 	}
 	return names
 }
-
-// commandLine is an equivalent command line with what it needs to find the same
-// place.
-func (h *hub) commandLine(words string) string {
-	p := h.backend.Place()
-	line := p.Command + " " + words
-	if p.Flags != "" {
-		line += " " + p.Flags
-	}
-	return line
-}

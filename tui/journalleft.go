@@ -22,19 +22,22 @@ func (r *Run) left() string {
 		}
 		return ""
 	}
-	words := count(r.Planned)
+	var parts []string
+	if r.Planned > 0 {
+		parts = append(parts, count(r.Planned))
+	}
 	for _, c := range []struct {
 		n    int
 		name string
 	}{{r.Done, "done"}, {r.Refused, "refused"}, {r.Failed, "failed"}, {r.Pending + r.Unknown, "open"}} {
 		if c.n > 0 {
-			words += "; " + count(c.n) + " " + c.name
+			parts = append(parts, count(c.n)+" "+c.name)
 		}
 	}
 	if r.Ended.IsZero() {
-		return words + "; " + count(r.NotBegun) + " not begun (it was killed, or goes on)"
+		return strings.Join(append(parts, count(r.NotBegun)+" not begun (it was killed, or goes on)"), "; ")
 	}
-	words += "; " + count(r.NotBegun) + " never begun"
+	words := strings.Join(append(parts, count(r.NotBegun)+" never begun"), "; ")
 	if r.EndedBy != "" {
 		words += " (" + safe(r.EndedBy) + ")"
 	}
@@ -47,14 +50,24 @@ func (h *hub) planAgain(r *Run) string {
 	if r.NotBegun == 0 {
 		return ""
 	}
-	again := reconcile.CommandAgain(r.Command, r.Context)
-	switch {
-	case again == "":
-		return "they are as they were: make a new plan"
-	case strings.HasSuffix(again, " tui --write"):
-		return "they are as they were: choose the same tasks and plan them again"
-	case r.Context == h.backend.Place().Context:
-		again = h.commandLine(strings.TrimPrefix(reconcile.CommandAgain(r.Command, ""), "idemctl "))
+	again := reconcile.Again{Command: r.Command, Context: r.Context, Left: r.NotBegun}
+	if p := h.backend.Place(); r.Context == p.Context {
+		again.Context, again.Flags = "", p.Flags
 	}
-	return "they are as they were; this plans them: " + safe(again)
+	line, words := again.String(), "they are as they were"
+	switch {
+	case reconcile.Resumes(r.Command):
+		words = "they stay pending"
+	case r.Ended.IsZero():
+		words = "if it was killed, they are as they were"
+	}
+	switch {
+	case line == "":
+		return words + ": make a new plan"
+	case strings.Contains(line, " tui --write"):
+		return words + ": choose the same tasks and plan them again"
+	case reconcile.Resumes(r.Command):
+		return words + "; this takes them up: " + safe(line)
+	}
+	return words + "; this plans them, and what was archived since: " + safe(line)
 }

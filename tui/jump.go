@@ -28,7 +28,7 @@ func (m *Model) destination(text string) (func() tea.Cmd, string) {
 	words := strings.Fields(text)
 	switch words[0] {
 	case "q", "q!", "quit", "exit":
-		return func() tea.Cmd { m.quitting = true; m.cancel(); return tea.Quit }, ""
+		return m.leave, ""
 	case "ctx", "context":
 		return m.contextDestination(words[1:])
 	case "help", "h":

@@ -147,11 +147,11 @@ func (s *locks) shown() shown {
 }
 
 func (s *locks) command() string {
-	line := "locks"
+	line := reconcile.Command("locks")
 	if e := s.where.expression(); e != "" {
-		line += " --where=" + reconcile.ShellQuote(e)
+		line = line.Flag("where", e)
 	}
-	return s.commandLine(line)
+	return s.lineOf(line)
 }
 
 func (s *locks) filter() string { return s.where.text }

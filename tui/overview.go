@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/idemctl/idemctl/inspect"
+	"github.com/idemctl/idemctl/reconcile"
 )
 
 // overview is the first screen: what is wrong, what the queues hold, who serves
@@ -41,7 +42,7 @@ func (s *overview) name() string         { return "Overview" }
 func (s *overview) begin() tea.Cmd       { return nil }
 func (s *overview) again() tea.Cmd       { return nil }
 func (s *overview) answer(reply) tea.Cmd { return nil }
-func (s *overview) command() string      { return s.commandLine("audit") }
+func (s *overview) command() string      { return s.lineOf(reconcile.Command("audit")) }
 
 func (s *overview) shown() shown {
 	out := shown{at: s.countsAt, unread: s.unread}

@@ -3,7 +3,6 @@ package tui
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/charmbracelet/bubbles/textinput"
 	tea "github.com/charmbracelet/bubbletea"
@@ -127,55 +126,12 @@ func (s *planScreen) answer(r reply) tea.Cmd {
 	default:
 		if r.err != nil {
 			s.err, s.progress = r.err, nil
-			s.phase = phaseFailed
+			if s.phase = phaseFailed; r.slot == slotApply { // it broke off in the middle
+				s.phase, s.waiting = phaseApplied, ""
+			}
 		}
 	}
 	return nil
-}
-
-// event notes what became of an item.
-func (s *planScreen) event(e Event) {
-	if e.Run != "" {
-		s.run = e.Run
-	}
-	s.waiting = ""
-	if e.Waiting {
-		s.waiting = e.Words
-		return
-	}
-	if e.ID == "" {
-		if e.Words != "" {
-			s.said = append(s.said, e.Words)
-		}
-		return
-	}
-	if before, ok := s.outcomes[e.Ref]; ok {
-		s.tally(before, -1)
-	}
-	s.outcomes[e.Ref] = e
-	s.tally(e, 1)
-}
-
-// tally counts what became of an item.
-func (s *planScreen) tally(e Event, n int) {
-	if e.Outcome != OutcomeNone {
-		s.done[e.Outcome] += n
-	}
-	if e.FateBad {
-		s.spoilt += n
-	}
-}
-
-// tellUndone tells the screens below, of the run that was undone, that it was.
-func (s *planScreen) tellUndone() {
-	if s.ask.Verb != VerbRestore || s.plan == nil || s.done[OutcomeDone] == 0 {
-		return
-	}
-	for _, other := range s.stack {
-		if p, ok := other.(*planScreen); ok && p.run != "" && p.run == s.plan.Run {
-			p.undoneBy = s.run
-		}
-	}
 }
 
 // arrange makes the rows of what is to be shown.
@@ -294,57 +250,4 @@ func (s *planScreen) actions() []action {
 // undoes says that the run deleted tasks which can be put back.
 func (s *planScreen) undoes() bool {
 	return s.phase == phaseApplied && s.ask.Verb == VerbResolve && s.run != "" && s.undoneBy == "" && s.done[OutcomeDone] > 0
-}
-
-// confirm asks for a word to be typed: the name of a protected context, else what
-// is done with how many.
-func (s *planScreen) confirm() {
-	in := newInput("")
-	s.input, s.typo = &in, ""
-}
-
-// password is what has to be typed.
-func (s *planScreen) password() string {
-	if p := s.backend.Place(); p.Protected {
-		return p.Context
-	}
-	return fmt.Sprintf("%s %d", s.ask.Verb, s.plan.Running())
-}
-
-func (s *planScreen) typing() bool { return s.input != nil }
-
-// typed takes a key of the confirmation.
-func (s *planScreen) typed(k tea.KeyMsg) tea.Cmd {
-	switch k.Type {
-	case tea.KeyEsc:
-		s.input = nil
-		return nil
-	case tea.KeyEnter:
-		if strings.TrimSpace(s.input.Value()) != s.password() {
-			s.typo = "that is not it: type " + s.password()
-			return nil
-		}
-		s.input = nil
-		return s.apply()
-	}
-	var cmd tea.Cmd
-	*s.input, cmd = s.input.Update(k)
-	s.typo = ""
-	return cmd
-}
-
-// apply begins the changes. It is called by a right confirmation alone.
-func (s *planScreen) apply() tea.Cmd {
-	c := s.backend.Changes()
-	if words := s.writable(); words != "" || c == nil {
-		s.say(words)
-		return nil
-	}
-	if !s.plan.Until.IsZero() && s.now().After(s.plan.Until) {
-		s.say("the plan is too old to be applied; plan again")
-		s.phase, s.err = phaseFailed, fmt.Errorf("the plan was good until %s", stamp(s.plan.Until, s.opt.UTC))
-		return nil
-	}
-	s.phase = phaseApplying
-	return askApply(s.desk, c, s.plan, ApplyOptions{Canary: s.canary})
 }

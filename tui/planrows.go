@@ -116,6 +116,8 @@ func (s *planScreen) summary(w *writer) {
 		if s.canary > 0 {
 			w.hang(s.theme.note.Render("◇ "), 2, "Canary: one is run first, and watched until it is done and applied; only then the others.", nil)
 		}
+	case phaseFailed: // it was not applied
+		w.hang(s.theme.warn.Render("! "), 2, sentence("nothing was changed: "+safe(s.err.Error())), nil)
 	default:
 		s.applied(w, run)
 	}

@@ -44,13 +44,7 @@ func (m *Model) press(k tea.KeyMsg) tea.Cmd {
 		k.Type = tea.KeyEnter
 	}
 	if key.Matches(k, m.keys.stop) {
-		if t, ok := m.top().(leaving); ok && t.mayLeave() != "" {
-			m.say(t.mayLeave())
-			return nil
-		}
-		m.quitting = true
-		m.cancel()
-		return tea.Quit
+		return m.leave()
 	}
 	switch {
 	case m.help != nil:
@@ -113,6 +107,15 @@ func (m *Model) escape() tea.Cmd {
 func (m *Model) quit() tea.Cmd {
 	if cmd, went := m.back(); went {
 		return cmd
+	}
+	return m.leave()
+}
+
+// leave ends the browser, unless the screen on top may not be left.
+func (m *Model) leave() tea.Cmd {
+	if words := m.stuck(); words != "" {
+		m.say(words)
+		return nil
 	}
 	m.quitting = true
 	m.cancel()

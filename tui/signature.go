@@ -37,7 +37,11 @@ func (s *Signature) Where() string {
 		"type == " + strconv.Quote(s.Type), "cause == " + strconv.Quote(string(s.Cause)), "error_shape == " + strconv.Quote(s.Text),
 	}
 	if s.Filter != "" {
-		parts = append(parts, "("+s.Filter+")")
+		end := ")"
+		if strings.Contains(s.Filter, "//") || strings.Contains(s.Filter, "#") {
+			end = "\n)" // it may end in a comment
+		}
+		parts = append(parts, "("+s.Filter+end)
 	}
 	return strings.Join(parts, " && ")
 }

@@ -55,7 +55,7 @@ func (s *ttl) papers() *desk        { return s.desk }
 func (s *ttl) name() string         { return "TTL" }
 func (s *ttl) again() tea.Cmd       { return nil }
 func (s *ttl) answer(reply) tea.Cmd { return nil }
-func (s *ttl) command() string      { return s.commandLine("ttl-calc --all") }
+func (s *ttl) command() string      { return s.lineOf(reconcile.Command("ttl-calc --all")) }
 func (s *ttl) filter() string       { return s.where.text }
 
 func (s *ttl) begin() tea.Cmd {

@@ -274,8 +274,7 @@ contexts:
 		case tt.sees == "Nobody can say" && (len(told.Kinds) != 1 || told.Kinds[0].Needed != nil || told.Kinds[0].Why == ""):
 			t.Errorf("%s\ncan say: %+v", line, told)
 		}
-		s.types("\x1b")
-		time.Sleep(100 * time.Millisecond) // a key right behind it would be another
+		s.types("\x1b").sees("/" + tt.filter) // a key right behind it would be another
 	}
 	s.types("\x03").leaves(exitDone)
 }

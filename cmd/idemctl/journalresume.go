@@ -222,7 +222,7 @@ func (s *resumption) runs(ctx context.Context, pending []journal.Record) error {
 	for i := range here {
 		run := &here[i]
 		open := slices.ContainsFunc(pending, func(r journal.Record) bool { return r.Run == run.ID })
-		if run.NotBegun > 0 && (open || run.Ended.IsZero() || i == len(here)-1) {
+		if run.NotBegun > 0 && !reconcile.Resumes(run.Command) && (open || run.Ended.IsZero() || i == len(here)-1) {
 			s.behind = append(s.behind, *run)
 		}
 	}
@@ -296,7 +296,7 @@ func (s *resumption) carryOut(ctx context.Context, out *render.Resumption) error
 	}
 	closed, problem := s.look.auditor.Resume(ctx, s.look.queue, s.journal.Journal, run, s.found, how)
 	bar.done()
-	done := render.Carried{Journal: s.path, Run: run.ID, Problem: problem}
+	done := render.Carried{Journal: s.path, Run: journalled(problem, run.ID), Problem: problem}
 	if err := out.Close(&done, closed); err != nil {
 		return &writeError{err}
 	}

@@ -33,7 +33,7 @@ func summaryOfOnly(path string) (last journal.Summary, ok bool) {
 // Whoever stops a run is named in the journal, which accounts for all that was
 // planned: by a signal, by the time limit, or by nobody, where it was killed.
 func TestJournalNamesWhatEndedARun(t *testing.T) {
-	const tasks = 40
+	const tasks = 60 // 15 seconds at 4 a second
 	n := newJournalNight(t, journalInLedger+"}")
 	failed := time.Now().Add(-time.Hour).Unix()
 	for _, ref := range n.redis.Fill("default", inspect.StateArchived, tasks, func(i int, m *inspecttest.Message) {
@@ -57,7 +57,7 @@ func TestJournalNamesWhatEndedARun(t *testing.T) {
 		{syscall.SIGTERM, nil, "interrupted (SIGTERM)", exitIncomplete},
 		{syscall.SIGINT, nil, "stopped by the operator (Ctrl-C)", exitIncomplete},
 		{syscall.SIGHUP, nil, "interrupted (SIGHUP: its terminal was closed)", exitIncomplete},
-		{0, []string{"--timeout=4s"}, "its time ran out (--timeout)", exitIncomplete},
+		{0, []string{"--timeout=8s"}, "its time ran out (--timeout)", exitIncomplete},
 		{syscall.SIGKILL, nil, "", -1},
 	} {
 		t.Run(c.signal.String(), func(t *testing.T) {

@@ -62,11 +62,20 @@ func (m *moving) carryOut(ctx context.Context) error {
 		return err
 	}
 	place := m.look.settings.Context.Journal
-	done := render.Carried{Journal: place.File.Value, Run: run.ID, Redacted: place.Redact.Value, Problem: problem}
+	done := render.Carried{Journal: place.File.Value, Run: journalled(problem, run.ID), Redacted: place.Redact.Value, Problem: problem}
 	if err := out.Close(&done); err != nil {
 		return fmt.Errorf("writing results: %w", err)
 	}
 	return ended(problem, out.Touched(), out.Clean())
+}
+
+// journalled is the run's ID; "" where the run ended before it was in the journal.
+func journalled(problem error, id string) string {
+	var early *reconcile.EndedEarlyError
+	if errors.As(problem, &early) {
+		return early.Run
+	}
+	return id
 }
 
 // agreed says whether the plan is to be carried out.

@@ -18,6 +18,8 @@ func (s signalled) Error() string {
 		return "interrupted (SIGTERM)"
 	case syscall.SIGHUP:
 		return "interrupted (SIGHUP: its terminal was closed)"
+	case syscall.SIGQUIT:
+		return "interrupted (SIGQUIT)"
 	}
 	return "interrupted (" + s.String() + ")"
 }

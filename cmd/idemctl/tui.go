@@ -102,7 +102,7 @@ func (o *tuiOptions) checkRefresh() error {
 // exitQuit is what a shell says of a program that SIGQUIT ended: 128 and its number.
 const exitQuit = 131
 
-var errQuit = errors.New("SIGQUIT")
+var errQuit = signalled{syscall.SIGQUIT}
 
 // quittable is a context that SIGQUIT ends: by itself Go would end the program at
 // once, and leave a terminal that shows nothing of what is typed.

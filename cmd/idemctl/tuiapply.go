@@ -12,6 +12,8 @@ import (
 
 // Apply makes the changes of a plan that was confirmed.
 func (c changer) Apply(ctx context.Context, p *tui.Plan, o tui.ApplyOptions, tell func(tui.Event)) (err error) {
+	c.applying.Add(1)
+	defer c.applying.Done()
 	made, ok := p.Private.(*planned)
 	if !ok {
 		return errors.New("the plan is not one of this browser's")

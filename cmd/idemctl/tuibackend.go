@@ -34,6 +34,7 @@ type browser struct {
 	counts   tui.Counts
 	countsAt time.Time
 	lost     error // of a ledger that did not answer when all were asked last
+	applying sync.WaitGroup
 }
 
 // openBrowser opens what the browser looks at.
@@ -132,7 +133,22 @@ func sameFlags(cmd *cobra.Command, given []string) string {
 
 func (b *browser) Place() tui.Place { return b.place }
 
-func (b *browser) Close() { b.s.close() }
+// endLimit is how long the end of an application is waited for: what has been done
+// is then in the journal.
+const endLimit = 10 * time.Second
+
+func (b *browser) Close() {
+	ended := make(chan struct{})
+	go func() {
+		b.applying.Wait()
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(endLimit):
+	}
+	b.s.close()
+}
 
 func (b *browser) Counts(ctx context.Context) (tui.Counts, error) {
 	begun := time.Now()

@@ -51,7 +51,7 @@ func (c changer) Plan(ctx context.Context, a tui.Ask, tell func(reconcile.Progre
 		return c.unplanned(a), err
 	case !report.Complete:
 		return c.unplanned(a), fmt.Errorf("nothing was planned: not all could be read (%w)", report.Problem)
-	case len(made.Steps) > mostPlanned:
+	case a.Signature != nil && len(made.Steps) > mostPlanned:
 		return c.unplanned(a), fmt.Errorf("%d archived tasks have this signature now, and a plan here holds %d at most: @ shows the command, which plans them all", len(made.Steps), mostPlanned)
 	}
 	asked := map[inspect.Ref]bool{}

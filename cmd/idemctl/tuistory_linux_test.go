@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/idemctl/idemctl/inspect"
 	"github.com/idemctl/idemctl/inspect/inspecttest"
 	"github.com/idemctl/idemctl/reconcile/reconciletest"
@@ -44,21 +46,7 @@ func morningAfter(t *testing.T, sit func(*testing.T, []string, ...string) screen
 	charge, lost := made[0], made[2]
 	db.Exec(fmt.Sprintf(`INSERT INTO processed_tasks (task_id) VALUES ('%s'), ('%s')`, charge.ID, made[1].ID))
 	home := t.TempDir()
-	config := filepath.Join(home, "config.yaml")
-	write(t, config, fmt.Sprintf(`
-current_context: night
-contexts:
-  - name: night
-    settle: 1s
-    confirm_after: 200ms
-    redis: {uri: %q}
-    ledgers:
-      - {name: main, dsn: %q}
-    rules:
-      - match: {type: "*"}
-        class: create
-        mark: {table: processed_tasks, column: task_id, at: processed_at, retention: forever}
-`, server.URI(), db.DSN))
+	config := nightly(t, home, server, db)
 	time.Sleep(2200 * time.Millisecond) // whole seconds lie behind the failures
 	env := []string{"HOME=" + home, "XDG_STATE_HOME=" + home, "IDEMCTL_CONFIG=" + config, "IDEMCTL_PAGER=cat"}
 	before := server.Snapshot()
@@ -71,9 +59,7 @@ contexts:
 	s.types("G").sees("canonical", `"a": 1`)
 	s.types("e").sees("archived as failed", "payload     {")
 	s.types("\x1b").sees("its effect is applied")
-	time.Sleep(100 * time.Millisecond) // a second escape right behind would be another key
 	s.types("\x1b").sees("1 of 1")
-	time.Sleep(100 * time.Millisecond)
 	s.types("\x1b").sees("of 3")
 	s.types("*X").sees("Resolve 2, hold 1", "not-applied")
 	s.types("Aresolve 3\r").sees("that is not it")
@@ -96,5 +82,65 @@ contexts:
 	s.types("\x03").leaves(exitDone)
 	if _, there := server.Snapshot()[inspect.TaskKey(lost)]; !there {
 		t.Error("the lost task is gone")
+	}
+}
+
+// nightly writes the configuration of such a night.
+func nightly(t *testing.T, home string, server *inspecttest.Server, db *reconciletest.Database) (file string) {
+	t.Helper()
+	file = filepath.Join(home, "config.yaml")
+	write(t, file, fmt.Sprintf(`
+current_context: night
+contexts:
+  - name: night
+    settle: 1s
+    confirm_after: 200ms
+    redis: {uri: %q}
+    ledgers:
+      - {name: main, dsn: %q}
+    rules:
+      - match: {type: "*"}
+        class: create
+        mark: {table: processed_tasks, column: task_id, at: processed_at, retention: forever}
+`, server.URI(), db.DSN))
+	return file
+}
+
+// A signal in the middle of a plan ends it in good order: the journal accounts for
+// every item, and names the signal.
+func TestSignalInTheMiddleOfAPlanIsInTheJournal(t *testing.T) {
+	const tasks = 100 // 5 seconds at 20 a second
+	server, db := inspecttest.Start(t), reconciletest.Postgres(t)
+	db.Exec(`CREATE TABLE processed_tasks (task_id text PRIMARY KEY, processed_at timestamptz NOT NULL DEFAULT now())`)
+	failed := time.Now().Add(-time.Hour).Unix()
+	for _, ref := range server.Fill("default", inspect.StateArchived, tasks, func(_ int, m *inspecttest.Message) {
+		m.Type, m.MaxRetry, m.Retried, m.LastErr, m.LastFailedAt = "mail:send", 1, 1, "smtp: 421", failed
+	}) {
+		db.Exec(`INSERT INTO processed_tasks VALUES ($1, now() - interval '1 hour')`, ref.ID)
+	}
+	home := t.TempDir()
+	log := filepath.Join(home, "journal.jsonl")
+	s := sitDown(t, []string{"HOME=" + home, "XDG_STATE_HOME=" + home, "IDEMCTL_CONFIG=" + nightly(t, home, server, db)}, "tui", "--write", "--journal", log)
+	s.sees("◆O night", "applied-archived")
+	s.types(":archived\r").sees("of 100")
+	s.types("*").sees("100 marked")
+	s.types("X").sees("Resolve 100, hold 0")
+	s.types("Aresolve 100\r").sees("Applying ")
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		if r, ok := summaryOfOnly(log); ok && r.Done > 0 {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal("nothing is done")
+		}
+	}
+	if err := s.cmd.Process.Signal(unix.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	s.leaves(exitIncomplete)
+	r, _ := summaryOfOnly(log)
+	left := len(server.Client().ZRange(t.Context(), inspect.ArchiveKey("default"), 0, -1).Val())
+	if r.EndedBy != "interrupted (SIGTERM)" || r.Planned != tasks || r.Pending != 0 || r.Done+r.NotBegun != tasks || left != r.NotBegun {
+		t.Errorf("the journal has %+v, and %d tasks are left", r, left)
 	}
 }

@@ -63,14 +63,23 @@ func outlives(t *testing.T, done <-chan struct{}, what string) {
 func TestTheEndOfAThreadEndsNoProgram(t *testing.T) {
 	var programs []<-chan struct{}
 	for range 10 {
-		started := make(chan (<-chan struct{}))
+		cmd := sleeper()
+		var done <-chan struct{}
+		var err error
+		started := make(chan struct{})
 		go func() {
 			defer close(started)
 			runtime.LockOSThread() // this thread ends with the goroutine
-			_, done := start(t)
-			started <- done
+			done, err = tied.Start(cmd, syscall.SIGKILL)
 		}()
-		programs = append(programs, <-started)
+		if <-started; err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			_ = cmd.Process.Kill()
+			<-done
+		})
+		programs = append(programs, done)
 	}
 	for _, done := range programs {
 		outlives(t, done, "the thread that asked for it")

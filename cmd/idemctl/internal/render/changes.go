@@ -347,8 +347,10 @@ func (c *Changes) outcomes(done *Carried) error {
 	if counts["not begun"] > 0 {
 		p.text("What was not begun is as it was: the same command plans what is left.", "")
 	}
-	p.text("run "+done.Run+", in the journal", sgrDim)
-	p.text(Visible(done.Journal), sgrDim)
+	if done.Run != "" {
+		p.text("run "+done.Run+", in the journal", sgrDim)
+		p.text(Visible(done.Journal), sgrDim)
+	}
 	p.afterwards(c.plan, counts, done)
 	return p.flush()
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/idemctl/idemctl/inspect"
-	"github.com/idemctl/idemctl/reconcile"
 	"github.com/idemctl/idemctl/reconcile/journal"
 )
 
@@ -166,7 +165,7 @@ func shapeRun(s *journal.Summary) runJSON {
 		r.NotBegun = &s.NotBegun
 	}
 	if s.NotBegun > 0 {
-		r.Again = text(reconcile.CommandAgain(s.Command, s.Context))
+		r.Again = text(againOf(s).String())
 	}
 	return r
 }

@@ -42,17 +42,33 @@ func (p *page) planAgain(s *journal.Summary) {
 	if s.NotBegun == 0 {
 		return
 	}
-	again := reconcile.CommandAgain(s.Command, s.Context)
-	words := "What was never begun is as it was, and nothing resumes it"
-	if s.Ended.IsZero() {
-		words = "If it was killed, what was not begun is as it was, and nothing resumes it"
-	}
-	if again == "" {
+	words, again := left(s), againOf(s).String()
+	switch {
+	case again == "":
 		p.text(words+": make a new plan.", "")
 		return
+	case reconcile.Resumes(s.Command):
+		p.text(words+". This takes it up"+elsewhere(s)+":", "")
+	default:
+		p.text(words+". This plans what is left, and what was archived since"+elsewhere(s)+":", "")
 	}
-	p.text(words+". This plans what is left"+elsewhere(s)+":", "")
 	p.command("", again)
+}
+
+// left says how things are with what a run never began.
+func left(s *journal.Summary) string {
+	words := "What was never begun is as it was, and nothing resumes it"
+	switch {
+	case reconcile.Resumes(s.Command):
+		words = "What was never begun stays pending"
+	case s.Ended.IsZero():
+		words = "If it was killed, what was not begun is as it was, and nothing resumes it"
+	}
+	return words
+}
+
+func againOf(s *journal.Summary) reconcile.Again {
+	return reconcile.Again{Command: s.Command, Context: s.Context, Left: s.NotBegun}
 }
 
 // elsewhere says what the command of a run lacks that was told where to connect.
@@ -69,8 +85,8 @@ func againNote(s *journal.Summary) []string {
 	if s.NotBegun == 0 {
 		return nil
 	}
-	return []string{"what was never begun is as it was, and nothing resumes it: " +
-		cmp.Or(reconcile.CommandAgain(s.Command, s.Context), "make a new plan")}
+	words := left(s)
+	return []string{strings.ToLower(words[:1]) + words[1:] + ": " + cmp.Or(againOf(s).String(), "make a new plan")}
 }
 
 // neverBegunJSON is a run of which planned items were never begun.
