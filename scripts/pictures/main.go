@@ -30,7 +30,7 @@ var shots = []shot{
 	{"task", 100, 34, []string{":retry", "Enter", "…", "Enter", "…"}},
 	{"findings", 100, 24, []string{":findings", "Enter", "…", "l", "j"}},
 	{"plan", 100, 24, []string{":archived", "Enter", "…", "*", "R", "…", "A"}},
-	{"ttl", 100, 34, []string{":ttl", "Enter", "…", "/welcome", "Enter", "Enter", "h"}},
+	{"ttl", 100, 34, []string{":ttl", "Enter", "…", "/welcome", "Enter", "j", "Enter", "h"}},
 }
 
 func main() {
