@@ -84,3 +84,12 @@ func (i Identity) Same(text string) bool {
 	}
 	return ids == strings.Join(i.RunIDs, ",")
 }
+
+// Restarted says whether text, which can be this Redis by its address (see Same),
+// has other run IDs: the server was started again or failed over since, or the
+// address leads to another one. Nobody can tell which of these it is. It is false
+// where one of them does not tell.
+func (i Identity) Restarted(text string) bool {
+	_, ids, _ := strings.Cut(text, "#")
+	return i.Same(text) && ids != "" && len(i.RunIDs) > 0 && ids != strings.Join(i.RunIDs, ",")
+}

@@ -70,7 +70,7 @@ func (e *TaskError) Error() string {
 func (a *Auditor) Explain(ctx context.Context, ref inspect.Ref) (Dossier, error) {
 	var sink findingList
 	one := &Auditor{queue: a.queue, opt: a.opt, rules: a.rules}
-	one.opt.Scope = Scope{Queues: []string{ref.Queue}, IDs: []string{ref.ID}}
+	one.opt.Scope = Scope{Queues: []string{ref.Queue}, Exact: true, IDs: []string{ref.ID}}
 	one.opt.Where = nil
 	one.opt.OnJudged = nil
 	r := &run{Auditor: one, out: &sink}

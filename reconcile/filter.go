@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -21,6 +22,7 @@ type Filter struct {
 	program *vm.Program
 	payload bool // it looks into payloads
 	shapes  bool // it looks at shapes of errors
+	texts   bool // it looks for words
 
 	mu       sync.Mutex
 	failures int
@@ -73,6 +75,7 @@ type filterEnv struct {
 	Severity      string            `expr:"severity"`
 	Lock          filterLock        `expr:"lock"`
 	Unique        bool              `expr:"unique"`
+	Text          string            `expr:"text"` // in lower case, what words are looked for in
 }
 
 type filterLock struct {
@@ -100,7 +103,7 @@ func CompileFilter(text string) (*Filter, error) {
 	if err != nil {
 		return nil, fmt.Errorf("filter %q: %s", text, firstLine(err))
 	}
-	return &Filter{text: text, program: program, payload: fields.payload, shapes: fields.shapes}, nil
+	return &Filter{text: text, program: program, payload: fields.payload, shapes: fields.shapes, texts: fields.texts}, nil
 }
 
 // String is the expression as it was written; "" for the nil filter.
@@ -158,6 +161,12 @@ func (f *Filter) env(s Subject) filterEnv {
 	}
 	if f.shapes {
 		env.ErrorShape = Shape(env.LastError)
+	}
+	if f.texts {
+		env.Text = strings.ToLower(strings.Join([]string{
+			env.ID, env.Type, env.Queue, env.Group, env.State, env.Key, env.Code, env.Severity,
+			env.Status, env.Reason, env.Cause, env.LastError,
+		}, "\x00"))
 	}
 	return env
 }

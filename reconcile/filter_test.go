@@ -36,6 +36,7 @@ func TestFilterSeesTaskEffectAndLock(t *testing.T) {
 		`max_retry - retried == 21`,
 		`last_error contains "timeout" && last_error matches "^bank"`,
 		`error_shape == "bank: timeout"`,
+		`text contains "bank: timeout" && text contains "evt_42" && text contains "applied-archived" && text contains "acme" == false`,
 		`$env["error_shape"] == "bank: timeout"`,
 		`last_failed_at < applied_at + duration("2m") && applied_at < last_failed_at`,
 		`next_process_at > deadline && archived_at == last_failed_at && completed_at < archived_at`,

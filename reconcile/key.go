@@ -172,9 +172,9 @@ func textKey(s string) (key, problem string) {
 func (k *Key) OfContent() bool { return k.content }
 
 // fieldFinder notes whether an expression looks at what is costly to make, the
-// payload and the shape of the error, and whether at anything besides the type and
+// payload, the shape of the error and the text of it all, and whether at anything besides the type and
 // the payload.
-type fieldFinder struct{ payload, shapes, other bool }
+type fieldFinder struct{ payload, shapes, texts, other bool }
 
 func (f *fieldFinder) Visit(node *ast.Node) {
 	id, ok := (*node).(*ast.IdentifierNode)
@@ -185,7 +185,9 @@ func (f *fieldFinder) Visit(node *ast.Node) {
 	case "payload":
 		f.payload = true
 	case "$env":
-		f.payload, f.shapes, f.other = true, true, true
+		f.payload, f.shapes, f.texts, f.other = true, true, true, true
+	case "text":
+		f.texts = true
 	case "error_shape":
 		f.shapes = true
 	case "id", "queue", "group", "headers":

@@ -37,7 +37,7 @@ type mover struct {
 
 func newMover(a *Auditor, plan *Plan) *mover {
 	one := &Auditor{queue: a.queue, opt: a.opt, rules: a.rules}
-	one.opt.Scope = Scope{States: []inspect.State{inspect.StateArchived}}
+	one.opt.Scope = Scope{Exact: true, States: []inspect.State{inspect.StateArchived}}
 	one.opt.Where, one.opt.OnJudged = nil, nil
 	for i := range plan.Steps {
 		q := plan.Steps[i].Ref().Queue

@@ -35,7 +35,7 @@ func (e *CanaryError) Error() string {
 	if first == nil {
 		return fmt.Sprintf("canary: %d of %d could not be run", e.Unmade, e.Unmade+len(e.Watched))
 	}
-	words := fmt.Sprintf("canary: %d of %d did not succeed within %s: task %q of queue %q: %s",
+	words := fmt.Sprintf("canary: %d of %d did not succeed, seen after %s: task %q of queue %q: %s",
 		failed, len(e.Watched), Span(e.Waited), first.Ref.ID, first.Ref.Queue, first.Fate.Words())
 	if first.Fate == FateFailed {
 		words += " (" + first.Task.LastErr + ")"

@@ -9,6 +9,7 @@ import (
 // Scope is what an audit looks at. Nil or empty parts mean everything.
 type Scope struct {
 	Queues []string        // globs
+	Exact  bool            // Queues are names and no globs
 	Types  []string        // globs
 	States []inspect.State // judged states; others are still read for twins where a key needs it
 	IDs    []string

@@ -145,7 +145,7 @@ func (r *run) chooseQueues(ctx context.Context) error {
 	for _, pattern := range r.opt.Scope.Queues {
 		found := false
 		for _, q := range all {
-			if q == pattern || MatchGlob(pattern, q) {
+			if q == pattern || !r.opt.Scope.Exact && MatchGlob(pattern, q) {
 				found = true
 				r.queues = append(r.queues, q)
 			}

@@ -52,8 +52,9 @@ type Plan struct {
 	// Notes are what has to be known before it is applied, such as a queue that is
 	// paused.
 	Notes []string
-	// Command is the command line that does the same.
-	Command string
+	// Command is the command line that does the same; where there is none, NoCommand
+	// says why.
+	Command, NoCommand string
 	// Canary says that Apply knows how to run some first and watch them.
 	Canary bool
 	// Private is the backend's own.

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/idemctl/idemctl/reconcile"
@@ -12,8 +13,9 @@ import (
 // task. The zero value passes everything.
 type filter struct {
 	text  string
-	where *reconcile.Filter // nil: words
-	words []string          // and phrases, in lower case
+	line  string            // as an expression
+	where *reconcile.Filter // that; nil: everything passes
+	words []string          // and phrases, in lower case, where those were typed
 }
 
 // operators show that an expression is meant, so that a mistake in it is not
@@ -28,16 +30,16 @@ func parseFilter(text string) (filter, error) {
 	}
 	where, err := reconcile.CompileFilter(text)
 	if err == nil {
-		return filter{text: text, where: where}, nil
+		return filter{text: text, line: text, where: where}, nil
 	}
 	lower := strings.ToLower(text)
 	if words, ok := phrases(lower); ok {
-		return filter{text: text, words: words}, nil
+		return ofWords(text, words)
 	}
 	if operates(lower) {
 		return filter{}, err
 	}
-	return filter{text: text, words: strings.Fields(lower)}, nil
+	return ofWords(text, strings.Fields(lower))
 }
 
 // operates says that an expression is meant.
@@ -66,46 +68,33 @@ func phrases(lower string) (words []string, ok bool) {
 	return words, true
 }
 
-func (f *filter) empty() bool { return f.where == nil && len(f.words) == 0 }
-
-// expression is the filter as --where takes it; "" where it has no such form.
-func (f *filter) expression() string {
-	if f.where == nil {
-		return ""
+// ofWords makes a filter of words and phrases.
+func ofWords(text string, words []string) (filter, error) {
+	parts := make([]string, len(words))
+	for i, w := range words {
+		parts[i] = "text contains " + strconv.Quote(w)
 	}
-	return f.text
+	line := strings.Join(parts, " && ")
+	where, err := reconcile.CompileFilter(line)
+	return filter{text: text, line: line, where: where, words: words}, err
 }
+
+func (f *filter) empty() bool { return f.where == nil }
+
+// expression is the filter as --where takes it; "" for none.
+func (f *filter) expression() string { return f.line }
 
 // judged is the test for a listing; nil where everything passes.
 func (f filter) judged() func(*reconcile.Judged) bool {
-	switch {
-	case f.empty():
+	if f.empty() {
 		return nil
-	case f.where != nil:
-		return func(j *reconcile.Judged) bool { return f.where.Passes(reconcile.Subject{Judged: j}) }
 	}
-	return func(j *reconcile.Judged) bool {
-		t := &j.Task
-		return f.found(
-			t.ID, t.Type, t.Queue, t.Group, t.State.String(), j.Key, j.Verdict.Status.String(),
-			string(j.Verdict.Reason), string(j.Verdict.Cause), t.LastErr,
-		)
-	}
+	return func(j *reconcile.Judged) bool { return f.where.Passes(reconcile.Subject{Judged: j}) }
 }
 
 // finding says whether a finding passes.
 func (f *filter) finding(fd *reconcile.Finding) bool {
-	switch {
-	case f.empty():
-		return true
-	case f.where != nil:
-		return f.where.Passes(reconcile.Subject{Finding: fd})
-	}
-	t := &fd.Task
-	return f.found(
-		t.ID, t.Type, t.Queue, t.State.String(), fd.Key, string(fd.Code), fd.Severity.String(),
-		fd.Status.String(), string(fd.Reason), string(fd.Cause), t.LastErr,
-	)
+	return f.where.Passes(reconcile.Subject{Finding: fd})
 }
 
 // found says whether every word occurs somewhere.

@@ -87,11 +87,11 @@ func (s *findings) change(v Verb) tea.Cmd {
 		return nil
 	}
 	if l.find == nil {
-		if sig, ok := l.group.signature(&s.where); ok {
+		if sig, ok := l.group.signature(&s.where); ok && (sig.OfEffect || !l.whole()) {
 			return s.plan(Ask{Verb: v, Signature: sig})
 		}
 		if !l.whole() {
-			s.say(fmt.Sprintf("of %s only %s are kept here: open the signature, or leave the filter (esc)", count(l.group.Count), count(len(l.kept))))
+			s.say(fmt.Sprintf("of %s only %s are kept here, and a plan takes archived tasks: open the signature", count(l.group.Count), count(len(l.kept))))
 			return nil
 		}
 	}

@@ -101,7 +101,7 @@ func (r *LockRow) key() string {
 }
 
 func (r *LockRow) passes(f *filter) bool {
-	if f.empty() || f.where != nil {
+	if len(f.words) == 0 {
 		return f.finding(&r.Finding)
 	}
 	owner := ""
@@ -148,6 +148,9 @@ func (s *locks) shown() shown {
 
 func (s *locks) command() string {
 	line := reconcile.Command("locks")
+	if len(s.where.words) > 0 {
+		return "" // they look at more than an expression sees of a lock
+	}
 	if e := s.where.expression(); e != "" {
 		line = line.Flag("where", e)
 	}

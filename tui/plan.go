@@ -115,6 +115,7 @@ func (s *planScreen) answer(r reply) tea.Cmd {
 		s.progress = nil
 		if r.err != nil || v == nil {
 			s.phase, s.err = phaseFailed, r.err
+			s.made.at = s.now()
 			if v != nil {
 				s.line = v.Command
 			}
@@ -126,6 +127,7 @@ func (s *planScreen) answer(r reply) tea.Cmd {
 	default:
 		if r.err != nil {
 			s.err, s.progress = r.err, nil
+			s.made.at = s.now()
 			if s.phase = phaseFailed; r.slot == slotApply { // it broke off in the middle
 				s.phase, s.waiting = phaseApplied, ""
 			}

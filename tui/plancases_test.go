@@ -39,12 +39,26 @@ var planCases = []keyCase{
 		}
 	}},
 	{"findings R under a filter of words plans for those that pass it", nil, ":f<enter>/task-0001<enter>R", func(d *driver) {
-		wantPlanned(d, Ask{Verb: VerbRequeue, Refs: refs("task-0001")})
+		wantSignature(d, `text contains "task-0001"`)
+		d.sees("payments/task-0001", "Requeue 1, hold 0")
 	}},
-	{"findings R under a filter of words refuses what it cannot see whole", manyOfOne(201), ":f<enter>/many-<enter>R", func(d *driver) {
-		wantPlanned(d)
-		d.sees("of 201 only 200 are kept here", "≥200", "of those kept")
+	{"findings R under words plans for all that pass them, not for what is kept", manyOfOne(201), ":f<enter>/\"many-\" 503<enter>", func(d *driver) {
+		d.sees("≥200", "of those kept")
+		d.keys("R")
+		wantSignature(d, `text contains "many-" && text contains "503"`)
+		d.sees("no plan: 201 tasks are too many")
 	}},
+	{"findings @ keeps words as an expression", nil, ":f<enter>/charge<enter>@", func(d *driver) { d.sees(`» idemctl audit --where='text contains "charge"'`) }},
+	{"tasks @ keeps words as an expression", nil, ":archived<enter>/charge<enter>@", func(d *driver) { d.sees(`» idemctl tasks -s archived --where='text contains "charge"'`) }},
+	{"locks @ under words is none", nil, ":locks<enter>/weekly<enter>@", func(d *driver) { d.sees("no command does this") }},
+	{"findings R on a signature of no effect that is not kept whole", func(f *fake) {
+		manyOfOne(201)(f)
+		for i := range f.findings {
+			if f.findings[i].Task.Type == "ledger:sync" {
+				f.findings[i].Code = reconcile.CodeIDBlocked
+			}
+		}
+	}, ":f<enter>/blocked<enter>R", func(d *driver) { wantSignature(d, `text contains "blocked"`) }},
 	{"findings space under a filter marks what passes it", nil, ":f<enter>/task-0001<enter> ", func(d *driver) { d.sees("● 1 marked") }},
 	{"findings marks of a signature that is not whole are halves", manyOfOne(201), ":f<enter>*", func(d *driver) {
 		d.sees("212 tasks are marked, all that are kept here")
@@ -69,7 +83,7 @@ var planCases = []keyCase{
 		d.sees("Applied 6 of 6: ✓ 6 done", "✓ applied", "EFFECT WAS").lacks("waiting for", "never begun")
 	}},
 	{"plan with a canary that fails says so, and what was not begun", func(f *fake) { f.changer.canaryFails = true }, ":archived<enter>*RcArequeue 6<enter>", func(d *driver) {
-		d.sees("Applied 1 of 6: ✓ 1 done, 5 never begun", "✗ 1 task was run and its work is not done", "✗ failed again", "It ended early: the canary failed", "not begun       payments/task-0002")
+		d.sees("Applied 1 of 6: 5 never begun", "✗ 1 task was run and its work is not done", "✗ failed again", "It ended early: the canary failed", "not begun       payments/task-0002")
 		d.lacks("waiting for", "✓ done", "run             payments")
 	}},
 	{"plan again after it was applied begins anew", func(f *fake) { f.changer.canaryFails = true }, ":archived<enter>*RcArequeue 6<enter><ctrl+r>", func(d *driver) {
@@ -87,4 +101,13 @@ var planCases = []keyCase{
 	{"plan of which nothing was done offers no undo", func(f *fake) { f.fail["apply"] = errFull }, ":archived<enter>XAresolve 1<enter>", func(d *driver) {
 		d.sees("It ended early").lacks("z plans")
 	}},
+}
+
+// wantSignature fails unless a plan was asked for by a signature under the filter.
+func wantSignature(d *driver, filter string) {
+	d.t.Helper()
+	got := d.fake.changer.planned
+	if len(got) != 1 || got[0].Signature == nil || got[0].Signature.Filter != filter {
+		d.t.Fatalf("planned %+v", got)
+	}
 }

@@ -9,6 +9,9 @@ import (
 	"github.com/idemctl/idemctl/internal/visible"
 )
 
+// leastRows is how many tasks of a plan are shown, whatever there is to say of it.
+const leastRows = 3
+
 func (s *planScreen) body(width, height int) []string {
 	w := &writer{theme: &s.theme, width: width}
 	switch {
@@ -29,6 +32,9 @@ func (s *planScreen) body(width, height int) []string {
 	s.table.columns[3].title = "EFFECT"
 	if s.phase == phaseApplying || s.phase == phaseApplied {
 		s.table.columns[3].title = "EFFECT WAS" // when it was planned
+	}
+	if room := max(2, height-len(foot)-1-leastRows); len(w.lines) > room { // the tasks are what the plan is about
+		w.lines = append(w.lines[:room-1], s.theme.dim.Render("  … a larger window says more"))
 	}
 	s.list.resize(len(s.rows), max(1, height-len(w.lines)-1-len(foot)))
 	from, to := s.list.window()
@@ -129,8 +135,12 @@ func (s *planScreen) applied(w *writer, run int) {
 	total := 0
 	var parts []string
 	for _, o := range []Outcome{OutcomeDone, OutcomeRefused, OutcomeFailed, OutcomeUnknown} {
-		if n := s.done[o]; n > 0 {
-			total += n
+		n := s.done[o]
+		total += n
+		if o == OutcomeDone { // those that came to no good have their own line
+			n -= s.spoilt
+		}
+		if n > 0 {
 			parts = append(parts, outcomeShape(o)+" "+count(n)+" "+string(o))
 		}
 	}

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"cmp"
+
 	"github.com/charmbracelet/bubbles/key"
 	tea "github.com/charmbracelet/bubbletea"
 )
@@ -128,11 +130,20 @@ func (m *Model) showCommand() tea.Cmd {
 	shown := m.lineShown(line)
 	switch {
 	case line == "":
-		m.say("no command does this")
+		m.say(cmp.Or(m.uncommanded(), "no command does this"))
 	case m.flash == shown:
 		return copyText(m.opt.Out, "the command line", line)
 	default:
 		m.say(shown)
 	}
 	return nil
+}
+
+// uncommanded says why no command does what the screen on top shows; "" where it
+// does not say.
+func (m *Model) uncommanded() string {
+	if p, ok := m.top().(*planScreen); ok && p.plan != nil {
+		return p.plan.NoCommand
+	}
+	return ""
 }

@@ -16,25 +16,29 @@ type Signature struct {
 	Type  string
 	Cause reconcile.Cause
 	Text  string // shape of the last error; "" for none
+	// OfEffect says that Cause and Text count.
+	OfEffect bool
 	// Filter is the expression that narrows it further; "" for none.
 	Filter string
 }
 
-// signature is the group's own, where a plan can be asked for by it: of archived
-// tasks with findings on their effect. Other findings are no property of such a
-// task alone, and words typed as a filter are no expression.
+// signature is the group's own, narrowed by a filter, where a plan can be asked for
+// by it: of archived tasks. Findings on effects are grouped by cause and error, too,
+// others by their type alone.
 func (g *Group) signature(narrowed *filter) (*Signature, bool) {
-	archived := len(g.Examples) > 0 && g.Examples[0].Task.State == inspect.StateArchived
-	if !archived || !strings.HasPrefix(string(g.Code), "effect/") || !narrowed.empty() && narrowed.where == nil {
+	if g.Code == "" || len(g.Examples) == 0 || g.Examples[0].Task.State != inspect.StateArchived {
 		return nil, false
 	}
-	return &Signature{Code: g.Code, Type: g.Type, Cause: g.Cause, Text: g.Text, Filter: narrowed.expression()}, true
+	return &Signature{
+		Code: g.Code, Type: g.Type, Cause: g.Cause, Text: g.Text, OfEffect: strings.HasPrefix(string(g.Code), "effect/"), Filter: narrowed.expression(),
+	}, true
 }
 
 // Where is the signature, without its code, as --where takes it.
 func (s *Signature) Where() string {
-	parts := []string{
-		"type == " + strconv.Quote(s.Type), "cause == " + strconv.Quote(string(s.Cause)), "error_shape == " + strconv.Quote(s.Text),
+	parts := []string{"type == " + strconv.Quote(s.Type)}
+	if s.OfEffect {
+		parts = append(parts, "cause == "+strconv.Quote(string(s.Cause)), "error_shape == "+strconv.Quote(s.Text))
 	}
 	if s.Filter != "" {
 		end := ")"

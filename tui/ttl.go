@@ -70,7 +70,7 @@ func (s *ttl) setFilter(text string) error {
 	switch {
 	case err != nil:
 		return err
-	case f.where != nil:
+	case !f.empty() && len(f.words) == 0:
 		return errors.New("types are filtered by words, not by an expression")
 	}
 	s.where, s.made = f, nil

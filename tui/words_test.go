@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/idemctl/idemctl/inspect"
+	"github.com/idemctl/idemctl/reconcile"
 )
 
 // Whatever a screen calls a state, ":" goes there by that word.
@@ -55,8 +56,12 @@ func TestPhraseInQuotesMatchesText(t *testing.T) {
 		if got := f.judged()(&j); got != want {
 			t.Errorf("%s passes %v", text, got)
 		}
-		if e := f.expression(); e != "" {
-			t.Errorf("%s is given to --where as %q", text, e)
+		where, err := reconcile.CompileFilter(f.expression())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := where.Passes(reconcile.Subject{Judged: &j}); got != want {
+			t.Errorf("%s, given to --where as %s, passes %v", text, f.expression(), got)
 		}
 	}
 	for _, text := range []string{`"open`, `""`, `"a" && retried`, `type startsWith "pay`, `not "x"`, `type = "x"`} {

@@ -49,13 +49,13 @@ func (c *changeFlags) allowed(s *session) error {
 }
 
 // selected refuses a selection that says nothing.
-func (c *changeFlags) selected(narrowed bool) error {
+func (c *changeFlags) selected(narrowed bool, by string) error {
 	if narrowed || c.all {
 		return nil
 	}
 	return &usageError{
 		err:  errors.New("nothing says which: a change never means everything by itself"),
-		hint: "name a queue, type, ID or kind, or say --all",
+		hint: "name a " + by + ", or say --all",
 	}
 }
 

@@ -43,7 +43,8 @@ type writeError struct{ err error }
 func (e *writeError) Error() string { return fmt.Sprintf("writing results: %v", e.err) }
 func (e *writeError) Unwrap() error { return e.err }
 
-// brokenOff is what ended changes early: what was done by then was printed.
+// brokenOff is what ended a plan or its changes early: what was done by then was
+// printed.
 type brokenOff struct{ err error }
 
 func (e *brokenOff) Error() string { return e.err.Error() }

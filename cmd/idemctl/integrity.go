@@ -111,7 +111,7 @@ or failed; 2 usage; 3 a source cannot be read; 4 incomplete, nothing planned.`,
 }
 
 func (o *repairOptions) run(ctx context.Context, cmd *cobra.Command) error {
-	if err := o.change.selected(len(o.queues)+len(o.types)+len(o.ids)+len(o.kinds) > 0); err != nil {
+	if err := o.change.selected(len(o.queues)+len(o.types)+len(o.ids)+len(o.kinds) > 0, "queue, type, ID or kind"); err != nil {
 		return err
 	}
 	if o.change.reason != "" && len(o.ids) != 1 {
@@ -137,8 +137,7 @@ func (o *repairOptions) run(ctx context.Context, cmd *cobra.Command) error {
 		return err
 	}
 	if !report.Complete {
-		o.log.warnf("nothing was planned: not all could be read (%v)", report.Problem)
-		return outcome(exitIncomplete)
+		return &brokenOff{fmt.Errorf("nothing was planned: not all could be read (%w)", report.Problem)}
 	}
 	for _, id := range o.ids {
 		if !slices.ContainsFunc(plan.Steps, func(s reconcile.Step) bool { return s.Ref().ID == id }) {

@@ -21,6 +21,7 @@ type journalRestoreOptions struct {
 	output         outputFlags
 	change         changeFlags
 	pace           paceFlags
+	restart        restartFlag
 }
 
 func newJournalRestore(p *program) *cobra.Command {
@@ -56,6 +57,7 @@ usage or no such run; 3 Redis cannot be read; 4 incomplete.`,
 	changeOutput(cmd, &o.output)
 	o.change.addApply(cmd)
 	o.pace.addRate(cmd)
+	o.restart.add(cmd)
 	f.StringVar(&o.change.reason, "force-reason", "", "`WHY` a task is put back that asynq may soon delete again; with one ID, and for the journal")
 	return cmd
 }
@@ -167,7 +169,21 @@ func (o *journalRestoreOptions) deletions(ctx context.Context, l *look, ids []st
 	if err != nil {
 		return nil, err
 	}
+	if err := o.restart.check(o.program, &o.change, server, serversOf(found)); err != nil {
+		return nil, err
+	}
 	return found, ambiguous(found, ids)
+}
+
+// serversOf are the ones that tasks were deleted from.
+func serversOf(found []reconcile.Deletion) []string {
+	var servers []string
+	for i := range found {
+		if found[i].Intent != nil {
+			servers = append(servers, found[i].Intent.Server)
+		}
+	}
+	return servers
 }
 
 // ambiguous refuses an ID that was deleted in several queues.

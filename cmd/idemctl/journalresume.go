@@ -22,6 +22,8 @@ type journalResumeOptions struct {
 	output outputFlags
 	change changeFlags
 	pace   paceFlags
+
+	restart restartFlag
 }
 
 func newJournalResume(p *program) *cobra.Command {
@@ -56,6 +58,7 @@ held, refused or failed; 2 usage; 3 a source cannot be read; 4 incomplete.`,
 	changeOutput(cmd, &o.output)
 	o.change.addApply(cmd)
 	o.pace.addRate(cmd)
+	o.restart.add(cmd)
 	return cmd
 }
 
@@ -76,7 +79,7 @@ func (o *journalResumeOptions) run(ctx context.Context, cmd *cobra.Command) (err
 	if err != nil {
 		return err
 	}
-	s := &resumption{program: o.program, look: l, change: &o.change, how: how, path: path, command: commandWords(cmd)}
+	s := &resumption{program: o.program, look: l, change: &o.change, restart: &o.restart, how: how, path: path, command: commandWords(cmd)}
 	if there, err := s.exists(); err != nil {
 		return err
 	} else if !there {
@@ -99,6 +102,7 @@ type resumption struct {
 	*program
 	look    *look
 	change  *changeFlags
+	restart *restartFlag
 	how     reconcile.Application
 	path    string
 	command string
@@ -190,6 +194,13 @@ func (s *resumption) pending(ctx context.Context) ([]journal.Record, error) {
 			pending = append(pending, r)
 		}
 	}
+	var journalled []string
+	for i := range pending {
+		journalled = append(journalled, pending[i].Server)
+	}
+	if err := s.restart.check(s.program, s.change, server, journalled); err != nil {
+		return nil, err
+	}
 	for name, n := range others {
 		s.log.warnf("left alone: %d pending changes of %s", n, name)
 	}
@@ -272,7 +283,7 @@ func (s *resumption) question() string {
 		return ""
 	}
 	if s.endless > 0 {
-		parts = append(parts, fmt.Sprintf("give %d finished runs their end", s.endless))
+		parts = append(parts, endWords(s.endless))
 	}
 	return strings.Join(parts, ", ") + "?"
 }
@@ -301,4 +312,11 @@ func (s *resumption) carryOut(ctx context.Context, out *render.Resumption) error
 		return &writeError{err}
 	}
 	return ended(problem, true, out.Clean())
+}
+
+func endWords(runs int) string {
+	if runs == 1 {
+		return "give 1 finished run its end"
+	}
+	return fmt.Sprintf("give %d finished runs their end", runs)
 }

@@ -75,6 +75,13 @@ func (o *journalVerifyOptions) run(ctx context.Context, cmd *cobra.Command, name
 	if err := samePlace(ctx, l, run); err != nil {
 		return err
 	}
+	server, err := l.server(ctx)
+	if err != nil {
+		return err
+	}
+	if words := restartedWords(server, []string{run.Server}); words != "" {
+		o.log.warnf("%s; that a task is gone is no proof there", words)
+	}
 	bar := o.newProgress()
 	expected, seen := run.Intents, 0
 	sum, err := l.auditor.Verify(ctx, o.records(ctx, run.ID), run.ID, func(v reconcile.Verified) {

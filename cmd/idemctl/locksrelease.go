@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -59,7 +60,7 @@ func changeOutput(cmd *cobra.Command, o *outputFlags) {
 }
 
 func (o *releaseOptions) run(ctx context.Context, cmd *cobra.Command) error {
-	if err := o.change.selected(len(o.queues)+len(o.types)+len(o.keys) > 0); err != nil {
+	if err := o.change.selected(len(o.queues)+len(o.types)+len(o.keys) > 0, "queue, type or key"); err != nil {
 		return err
 	}
 	ctx, l, err := o.look(ctx, cmd, &o.output, reconcile.Scope{Queues: o.queues, Types: o.types})
@@ -77,8 +78,7 @@ func (o *releaseOptions) run(ctx context.Context, cmd *cobra.Command) error {
 		return err
 	}
 	if !report.Complete {
-		o.log.warnf("nothing was planned: the locks could not all be read (%v)", report.Problem)
-		return outcome(exitIncomplete)
+		return &brokenOff{fmt.Errorf("nothing was planned: the locks could not all be read (%w)", report.Problem)}
 	}
 	for _, key := range o.keys {
 		if !slices.ContainsFunc(plan.Steps, func(s reconcile.Step) bool { return s.Target == key }) {

@@ -45,7 +45,7 @@ func (m *moveFlags) add(cmd *cobra.Command) {
 	f.StringSliceVar(&m.codes, "code", nil, "tasks with a finding `CODE`, such as effect/lost; repeatable")
 	m.change.add(cmd)
 	f.Lookup("all").Usage = "select every archived task; the question then wants the count typed"
-	f.IntVar(&m.count, "count", 0, "with --all and --yes: how many (`N`) are to be moved; refused if it is another number")
+	f.IntVar(&m.count, "count", 0, "how many (`N`) are to be moved; refused if it is another number (--all with --yes needs it)")
 	changeOutput(cmd, &m.output)
 	f.StringVar(&m.planOut, "plan-out", "", "write the plan to `FILE` and change nothing: idemctl apply FILE")
 	f.DurationVar(&m.planExpiry, "plan-expiry", time.Hour, "how long a plan file may be applied")
@@ -76,7 +76,7 @@ func (m *moveFlags) moves() (reconcile.Options, reconcile.Moves, error) {
 		return o, moves, err
 	}
 	narrowed := len(m.scope.queues)+len(m.scope.types)+len(m.scope.ids)+len(m.codes) > 0 || m.scope.where != ""
-	if err := m.change.selected(narrowed); err != nil {
+	if err := m.change.selected(narrowed, "queue, type, ID, code or filter (--where)"); err != nil {
 		return o, moves, err
 	}
 	if moves.Order, err = reconcile.ParseOrder(m.order); err != nil {

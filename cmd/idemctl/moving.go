@@ -85,10 +85,11 @@ func (m *moving) agreed(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	count := 0
+	if m.counted && m.change.yes && m.count == 0 || m.count != 0 && m.count != run {
+		return false, m.miscounted(run)
+	}
 	if m.counted {
-		if count = run; m.change.yes && m.count != run {
-			return false, m.miscounted(run)
-		}
+		count = run
 	}
 	question := fmt.Sprintf("%s %d", m.verb, run)
 	if n := min(m.how.Canary, run); n > 0 {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -76,8 +77,7 @@ func (o *moveOptions) run(ctx context.Context, cmd *cobra.Command) error {
 		return err
 	}
 	if !report.Complete {
-		o.log.warnf("nothing was planned: not all could be read (%v)", report.Problem)
-		return outcome(exitIncomplete)
+		return &brokenOff{fmt.Errorf("nothing was planned: not all could be read (%w)", report.Problem)}
 	}
 	o.missing(o.program, &plan)
 	o.change.reason = o.force

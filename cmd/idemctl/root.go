@@ -165,9 +165,17 @@ func unknownCommand(cmd *cobra.Command, typed string) error {
 			names = append(names, c.Name())
 		}
 	}
+	meant := strings.Join(nearest(typed, names, 1), "")
+	for _, c := range cmd.Commands() { // journal resume is meant by resume, and not requeue
+		for _, sub := range c.Commands() {
+			if sub.Name() == typed && sub.IsAvailableCommand() && c.IsAvailableCommand() {
+				meant = c.Name() + " " + typed
+			}
+		}
+	}
 	return &usageError{
 		err:  errors.New("unknown command " + maskedArgument(strings.TrimSpace(typed))),
-		hint: "did you mean " + strings.Join(nearest(typed, names, 1), "") + "? All commands: idemctl --help",
+		hint: "did you mean " + meant + "? All commands: idemctl --help",
 	}
 }
 

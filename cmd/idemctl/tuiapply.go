@@ -21,6 +21,7 @@ func (c changer) Apply(ctx context.Context, p *tui.Plan, o tui.ApplyOptions, tel
 	if !c.place.Writable { // asked once more, here where it counts
 		return errors.New(c.place.Because)
 	}
+	tell(tui.Event{Words: "opening the journal: another process may hold it", Waiting: true})
 	j, err := c.openJournal(ctx, c.s.settings, made.command)
 	if err != nil {
 		return err

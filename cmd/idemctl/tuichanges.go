@@ -95,7 +95,7 @@ func (c changer) selection(a tui.Ask) (o reconcile.Options, m reconcile.Moves, e
 	for _, r := range a.Refs {
 		o.Scope.IDs = append(o.Scope.IDs, r.ID)
 	}
-	o.Scope.Queues = queuesOfRefs(a.Refs)
+	o.Scope.Queues, o.Scope.Exact = queuesOfRefs(a.Refs), true
 	return o, m, nil
 }
 
@@ -129,7 +129,9 @@ func (c changer) shown(a tui.Ask, auditor *reconcile.Auditor, plan reconcile.Pla
 	if a.Verb == tui.VerbRequeue && slices.ContainsFunc(out.Items, func(i tui.PlanItem) bool { return i.Runs }) {
 		out.Notes = append(out.Notes, "between the last look and the worker's start a producer can enqueue the same work: only the handler's unique index stops that")
 	}
-	out.Command = c.commandOf(a)
+	if out.Command = c.commandOf(a); out.Command == "" {
+		out.NoCommand = noCommand(a)
+	}
 	out.Private = &planned{plan: plan, auditor: auditor, command: commandForJournal(a)}
 	return out
 }

@@ -84,7 +84,7 @@ func TestAPlanForASignatureTakesEveryTaskThatHasIt(t *testing.T) {
 	if len(g.Examples) == g.Count {
 		t.Fatal("the audit kept every finding: nothing was tested")
 	}
-	sig := &tui.Signature{Code: g.Code, Type: g.Type, Cause: g.Cause, Text: g.Text}
+	sig := &tui.Signature{Code: g.Code, Type: g.Type, Cause: g.Cause, Text: g.Text, OfEffect: true}
 	plan, err := b.Changes().Plan(t.Context(), tui.Ask{Verb: tui.VerbRequeue, Signature: sig}, func(reconcile.Progress) {})
 	if err != nil {
 		t.Fatal(err)
@@ -122,7 +122,7 @@ func TestAPlanTooLargeForTheScreenNamesItsCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := audit.Groups[0]
-	sig := &tui.Signature{Code: g.Code, Type: g.Type, Cause: g.Cause, Text: g.Text}
+	sig := &tui.Signature{Code: g.Code, Type: g.Type, Cause: g.Cause, Text: g.Text, OfEffect: true}
 	plan, err := b.Changes().Plan(t.Context(), tui.Ask{Verb: tui.VerbRequeue, Signature: sig}, func(reconcile.Progress) {})
 	if err == nil || !strings.Contains(err.Error(), fmt.Sprint(mostPlanned+1)) {
 		t.Fatalf("a plan of %d tasks: error %v", g.Count, err)

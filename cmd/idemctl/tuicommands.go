@@ -32,6 +32,14 @@ func (c changer) commandOf(a tui.Ask) string {
 	return line.Words(c.place.Flags).String()
 }
 
+// noCommand says why there is no command line that plans the same.
+func noCommand(a tui.Ask) string {
+	if len(a.Refs) > mostNamed {
+		return fmt.Sprintf("no command names %d tasks one by one: select them by --queue, --type or --where", len(a.Refs))
+	}
+	return "no command can name these tasks: an ID or a queue holds what no shell can pass on"
+}
+
 // naming adds what selects these tasks and no others. Several queues have an
 // expression more, since one ID can be in each of them.
 func naming(line reconcile.CommandLine, refs []inspect.Ref) (reconcile.CommandLine, bool) {

@@ -131,7 +131,11 @@ func (c changer) planRestore(ctx context.Context, a tui.Ask) (*tui.Plan, error) 
 	if err != nil {
 		return nil, err
 	}
-	return c.shown(a, auditor, plan), nil
+	out := c.shown(a, auditor, plan)
+	if words := restartedWords(server, serversOf(found)); words != "" {
+		out.Notes = append(out.Notes, words)
+	}
+	return out, nil
 }
 
 // lastRun is the last one of this context that changed something.

@@ -138,7 +138,7 @@ func (f *File) Fits(path string, now time.Time, redis inspect.Identity, ledgers 
 	}
 	made := inspect.Identity{Mode: f.Redis.Mode, Addr: f.Redis.Addr, DB: f.Redis.DB, RunIDs: f.Redis.RunIDs}
 	if why := made.Differs(redis); why != "" {
-		return &Error{Path: path, Err: fmt.Errorf("it was made on another Redis: %s", why), Hint: "connect to the one it was made on, or make a new plan"}
+		return &Error{Path: path, Err: fmt.Errorf("this is not the Redis that it was made on: %s", why), Hint: "connect to the one it was made on, or make a new plan"}
 	}
 	for _, was := range f.Ledgers {
 		found := false

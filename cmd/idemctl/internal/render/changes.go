@@ -160,7 +160,7 @@ func held(n int) string {
 	if n == 0 {
 		return "nothing held"
 	}
-	return fmt.Sprintf("%d held", n)
+	return count(n) + " held"
 }
 
 func stepSubject(s *reconcile.Step) string {

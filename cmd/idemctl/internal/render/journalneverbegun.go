@@ -2,6 +2,7 @@ package render
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/idemctl/idemctl/reconcile"
@@ -48,9 +49,9 @@ func (p *page) planAgain(s *journal.Summary) {
 		p.text(words+": make a new plan.", "")
 		return
 	case reconcile.Resumes(s.Command):
-		p.text(words+". This takes it up"+elsewhere(s)+":", "")
+		p.text(words+". This takes it up"+p.elsewhere(s)+":", "")
 	default:
-		p.text(words+". This plans what is left, and what was archived since"+elsewhere(s)+":", "")
+		p.text(words+". This plans what is left, and what was archived since"+p.elsewhere(s)+":", "")
 	}
 	p.command("", again)
 }
@@ -72,8 +73,12 @@ func againOf(s *journal.Summary) reconcile.Again {
 }
 
 // elsewhere says what the command of a run lacks that was told where to connect.
-func elsewhere(s *journal.Summary) string {
-	if s.Context != "" || s.Server == "" {
+func (p *page) elsewhere(s *journal.Summary) string {
+	given := slices.DeleteFunc(slices.Clone(p.connection), func(f string) bool { return f == "--context" })
+	switch {
+	case len(given) > 0:
+		return ", with the same " + strings.Join(given, " ")
+	case s.Context != "" || s.Server == "":
 		return ""
 	}
 	server, _, _ := strings.Cut(s.Server, "#")
