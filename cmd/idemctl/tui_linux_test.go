@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -58,9 +59,15 @@ func sitDown(t *testing.T, env []string, args ...string) *seat {
 		t.Fatal(err)
 	}
 	s := &seat{t: t, pty: pty, cmd: exec.CommandContext(t.Context(), path, args...), done: make(chan error, 1)}
-	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = tty, tty, tty
+	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr, s.cmd.Env = tty, tty, tty, os.Environ()
 	s.cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true, Setctty: true}
-	s.cmd.Env = append(os.Environ(), append([]string{"TERM=screen-256color", "TZ=UTC"}, env...)...)
+	for _, v := range append([]string{"TERM=screen-256color", "TZ=UTC"}, env...) {
+		name, _, set := strings.Cut(v, "=")
+		s.cmd.Env = slices.DeleteFunc(s.cmd.Env, func(have string) bool { return strings.HasPrefix(have, name+"=") })
+		if set { // else it is left out
+			s.cmd.Env = append(s.cmd.Env, v)
+		}
+	}
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

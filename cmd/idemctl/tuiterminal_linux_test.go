@@ -110,3 +110,12 @@ func TestContextIsSwitchedWhereNoneWasGiven(t *testing.T) {
 	s.types(":archived\r").sees("in-one")
 	s.types("\x03").leaves(exitDone)
 }
+
+// Nor is one that nobody has named.
+func TestTerminalWithoutANameIsNotWaitedFor(t *testing.T) {
+	server := inspecttest.Start(t)
+	server.Make(inspecttest.Spec{Outcome: inspecttest.Archived, ID: "evt_1"})
+	s := sitDown(t, []string{"TERM", "HOME=" + t.TempDir()}, "tui", "--uri", server.URI())
+	s.types(":archived\r").sees("evt_1") // asked, it would have taken that for its answer
+	s.types("\x03").leaves(exitDone)
+}

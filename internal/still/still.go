@@ -24,15 +24,16 @@ var (
 )
 
 func init() {
-	if was, set = os.LookupEnv(variable); set {
-		_ = os.Setenv(variable, "screen") // a failure leaves things as they are without it
-	}
+	was, set = os.LookupEnv(variable)
+	_ = os.Setenv(variable, "screen") // a failure leaves things as they are without it
 }
 
 // Over gives the terminal its name back. A package that imports bubbletea calls it
 // while it is initialized itself.
 func Over() {
-	if set {
-		_ = os.Setenv(variable, was)
+	if !set {
+		_ = os.Unsetenv(variable)
+		return
 	}
+	_ = os.Setenv(variable, was)
 }
