@@ -107,6 +107,7 @@ func (s *planScreen) answer(r reply) tea.Cmd {
 		s.event(v)
 	case applied:
 		s.phase, s.waiting = phaseApplied, ""
+		s.hush() // nobody stops it any more
 		if r.err != nil {
 			s.err = r.err
 		}
