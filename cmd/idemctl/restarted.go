@@ -29,13 +29,13 @@ func restartedWords(server inspect.Identity, journalled []string) string {
 }
 
 // check warns whoever is asked before anything is changed, and refuses where nobody
-// is asked.
+// is asked or would read the warning (--quiet).
 func (r *restartFlag) check(p *program, c *changeFlags, server inspect.Identity, journalled []string) error {
 	words := restartedWords(server, journalled)
 	switch {
 	case words == "" || r.accept:
 		return nil
-	case c.dryRun || p.inTerminal && !c.yes:
+	case c.dryRun || p.inTerminal && !c.yes && !p.log.quiet:
 		p.log.warnf("%s", words)
 		return nil
 	}

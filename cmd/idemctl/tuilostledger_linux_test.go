@@ -5,7 +5,6 @@ import (
 	"io"
 	"net"
 	"net/url"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -107,20 +106,7 @@ func night(t *testing.T) (*seat, *door) {
 	way := newDoor(t, dsn.Host)
 	dsn.Host = way.at.Addr().String()
 	home := t.TempDir()
-	config := filepath.Join(home, "config.yaml")
-	write(t, config, fmt.Sprintf(`
-contexts:
-  - name: night
-    settle: 1s
-    confirm_after: 200ms
-    redis: {uri: %q}
-    ledgers:
-      - {name: main, dsn: %q}
-    rules:
-      - match: {type: "*"}
-        class: create
-        mark: {table: processed_tasks, column: task_id, at: processed_at, retention: forever}
-`, server.URI(), dsn))
+	config := nightly(t, home, server.URI(), dsn.String())
 	time.Sleep(1200 * time.Millisecond) // the attempt has settled
 	s := sitDown(t, []string{"HOME=" + home, "IDEMCTL_CONFIG=" + config}, "tui", "--context", "night", "--refresh", "2s")
 	s.sees("effect/applied-archived")

@@ -46,7 +46,7 @@ func morningAfter(t *testing.T, sit func(*testing.T, []string, ...string) screen
 	charge, lost := made[0], made[2]
 	db.Exec(fmt.Sprintf(`INSERT INTO processed_tasks (task_id) VALUES ('%s'), ('%s')`, charge.ID, made[1].ID))
 	home := t.TempDir()
-	config := nightly(t, home, server, db)
+	config := nightly(t, home, server.URI(), db.DSN)
 	time.Sleep(2200 * time.Millisecond) // whole seconds lie behind the failures
 	env := []string{"HOME=" + home, "XDG_STATE_HOME=" + home, "IDEMCTL_CONFIG=" + config, "IDEMCTL_PAGER=cat"}
 	before := server.Snapshot()
@@ -86,7 +86,7 @@ func morningAfter(t *testing.T, sit func(*testing.T, []string, ...string) screen
 }
 
 // nightly writes the configuration of such a night.
-func nightly(t *testing.T, home string, server *inspecttest.Server, db *reconciletest.Database) (file string) {
+func nightly(t *testing.T, home, redis, ledger string) (file string) {
 	t.Helper()
 	file = filepath.Join(home, "config.yaml")
 	write(t, file, fmt.Sprintf(`
@@ -102,7 +102,7 @@ contexts:
       - match: {type: "*"}
         class: create
         mark: {table: processed_tasks, column: task_id, at: processed_at, retention: forever}
-`, server.URI(), db.DSN))
+`, redis, ledger))
 	return file
 }
 
@@ -120,7 +120,7 @@ func TestSignalInTheMiddleOfAPlanIsInTheJournal(t *testing.T) {
 	}
 	home := t.TempDir()
 	log := filepath.Join(home, "journal.jsonl")
-	s := sitDown(t, []string{"HOME=" + home, "XDG_STATE_HOME=" + home, "IDEMCTL_CONFIG=" + nightly(t, home, server, db)}, "tui", "--write", "--journal", log)
+	s := sitDown(t, []string{"HOME=" + home, "XDG_STATE_HOME=" + home, "IDEMCTL_CONFIG=" + nightly(t, home, server.URI(), db.DSN)}, "tui", "--write", "--journal", log)
 	s.sees("◆O night", "applied-archived")
 	s.types(":archived\r").sees("of 100")
 	s.types("*").sees("100 marked")
