@@ -416,6 +416,25 @@ func TestExplainGathersBothFactsAndWhatEachChoiceDoes(t *testing.T) {
 	}
 }
 
+// The row may be of a run before this one, as after a task that was done ran
+// again under its ID: what resolve holds, nothing else may call safe.
+func TestExplainCallsNoDeletionSafeThatResolveHolds(t *testing.T) {
+	w := newWorld(t)
+	w.db.Exec(`INSERT INTO processed_tasks VALUES ('again', now() - interval '2 hours')`)
+	w.redis.Make(inspecttest.Spec{Outcome: inspecttest.Archived, ID: "again", Options: []asynq.Option{asynq.Timeout(time.Minute)}})
+	d, err := w.auditor(reconcile.Options{}).Explain(t.Context(), inspect.Ref{Queue: "default", ID: "again"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(d.Choices, func(c reconcile.Choice) bool { return c.Verb == "delete" })
+	if i < 0 {
+		t.Fatalf("choices %+v, status %s", d.Choices, d.Verdict.Status)
+	}
+	if c := d.Choices[i]; c.Safe || strings.Contains(c.Outcome, "nothing is lost") || !strings.Contains(c.Outcome, "resolve holds it") {
+		t.Errorf("safe %t: %s (status %s)", c.Safe, c.Outcome, d.Verdict.Status)
+	}
+}
+
 // A mark that an earlier run left makes the handler skip the work: leaving the
 // task alone loses it.
 func TestExplainCallsNothingSafeWhereAnOldMarkHidesTheWork(t *testing.T) {

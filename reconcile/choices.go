@@ -198,19 +198,30 @@ func remove(d *Dossier) Choice {
 		c.Outcome += " and its lock"
 	}
 	if v.Status == StatusApplied && !v.Has(CodeMismatch) && !v.Has(CodeStaleMark) && !v.Has(CodeDuplicated) {
-		c.Outcome += "; its effect is applied, so that nothing is lost"
-		c.Safe = true
-		a := d.archived()
-		if action, reason := DecideResolve(a); a.Task.State == inspect.StateArchived {
-			c.decided("resolve", a, action == ActionResolve, reason)
-			c.Safe = action == ActionResolve
-		}
-		return c
+		return removeDone(d, c)
 	}
 	if v.Has(CodeDuplicated) {
 		c.Outcome += "; its effect stays, as often as it is there"
 		return c
 	}
 	c.Outcome += "; the work is lost if it was not done"
+	return c
+}
+
+// removeDone is remove where a row says that the work is done. An archived task
+// can be deleted as far as resolve would.
+func removeDone(d *Dossier, c Choice) Choice {
+	a := d.archived()
+	action, reason := DecideResolve(a)
+	if a.Task.State == inspect.StateArchived && action != ActionResolve {
+		c.Outcome += "; a row says that its work is done"
+		c.decided("resolve", a, false, reason)
+		return c
+	}
+	c.Outcome += "; its effect is applied, so that nothing is lost"
+	c.Safe = true
+	if a.Task.State == inspect.StateArchived {
+		c.decided("resolve", a, true, reason)
+	}
 	return c
 }
