@@ -36,8 +36,8 @@ killed, or its connection broke. What was made is settled as done. What was
 not is judged as requeue and resolve judge, with the options that its run had,
 and after a question made by a run of its own; what is held stays in the
 archive. Repairs and releases of locks are settled, and the command that makes
-them is named. Runs without an end of which nothing is open any more get their
-end, without a question: that changes no task.
+them is named. Runs of any context that lack an end, and of which nothing is
+open any more, get their end, without a question: that changes no task.
 
 What a run had planned and never began is not resumed: nothing of it was
 changed. It is named, with the command that plans it anew.
@@ -247,6 +247,7 @@ func (s *resumption) show(ctx context.Context) error {
 		return usagef("--output: %w", err)
 	}
 	out.LeaveBehind(s.behind)
+	out.WouldEnd(s.endless)
 	if err := out.Plan(); err != nil {
 		return &writeError{err}
 	}

@@ -181,6 +181,23 @@ func TestResumptionsAreAsPublishedAndObeyNoHostileText(t *testing.T) {
 	}
 }
 
+func TestResumptionThatIsOnlyLookedAtSaysWhichRunsWouldGetAnEnd(t *testing.T) {
+	var b bytes.Buffer
+	s, err := NewResumption(&b, sampleOptions(FormatTable, 80, true), &reconcile.Resumption{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.WouldEnd(2)
+	if err := errors.Join(s.Plan(), s.Close(nil, nil)); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"2 runs have nothing open and no end yet: resume gives them one.", "Nothing was changed."} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("%q is not in\n%s", want, b.String())
+		}
+	}
+}
+
 func TestResumptionNamesFirstWhatNeedsSomething(t *testing.T) {
 	text := resumedText(t, sampleOptions(FormatTable, 100, true), openIntents("x"), &Carried{Journal: "j", Run: sampleRun})
 	left, again, done := strings.Index(text, "left as it is: x"), strings.Index(text, "resolve"), strings.Index(text, "  done: x")

@@ -77,6 +77,7 @@ type Resumption struct {
 	r       *reconcile.Resumption
 	changes *Changes
 	behind  []journal.Summary
+	endless int
 }
 
 // NewResumption prepares the output in FormatTable, FormatJSON or FormatNDJSON;
@@ -96,6 +97,10 @@ func NewResumption(w io.Writer, o Options, r *reconcile.Resumption) (*Resumption
 // LeaveBehind takes runs that planned items are left of which were never begun:
 // resuming does nothing with them, and says so. It is called before Plan.
 func (s *Resumption) LeaveBehind(runs []journal.Summary) { s.behind = runs }
+
+// WouldEnd takes how many runs lack nothing but their end, which is written where
+// the resumption is carried out.
+func (s *Resumption) WouldEnd(runs int) { s.endless = runs }
 
 // Plan shows a person what became of the intents, and what is to be done.
 // Programs that read a stream get the intents.
@@ -255,7 +260,10 @@ func (s *Resumption) counts() map[string]int {
 func (s *Resumption) page(done *Carried, ended []string) error {
 	p := newPage(s.w, s.opt)
 	if done == nil {
-		if len(s.r.Intents) > 0 {
+		if s.endless > 0 {
+			p.text(plural(s.endless, "run has nothing open and no end yet: resume gives it one.", "runs have nothing open and no end yet: resume gives them one."), "")
+		}
+		if len(s.r.Intents) > 0 || s.endless > 0 {
 			p.text("Nothing was changed.", "")
 		}
 		return p.flush()
