@@ -64,6 +64,12 @@ func (o *tuiOptions) run(ctx context.Context, cmd *cobra.Command) error {
 			hint: "idemctl audit and idemctl tasks print the same into a pipe",
 		}
 	}
+	if o.dumb() {
+		return &usageError{
+			err:  errors.New("the browser draws a whole screen, which this terminal says it cannot show (TERM=dumb)"),
+			hint: "idemctl audit and idemctl tasks print the same line by line",
+		}
+	}
 	b, err := o.openBrowser(ctx, cmd)
 	if err != nil {
 		return err
@@ -123,10 +129,16 @@ func quittable(parent context.Context) (context.Context, func()) {
 	}
 }
 
+// dumb says that the terminal knows nothing but lines, as an editor's shell does.
+func (p *program) dumb() bool {
+	name, _ := p.env.LookupEnv("TERM")
+	return name == "dumb"
+}
+
 // browses says whether the bare program is the browser: somebody looks, and there is
 // a configuration that says at what.
 func (p *program) browses(cmd *cobra.Command) bool {
-	if !p.inTerminal || !p.outTerminal {
+	if !p.inTerminal || !p.outTerminal || p.dumb() {
 		return false
 	}
 	named, _ := cmd.Flags().GetString("config")

@@ -200,6 +200,13 @@ func TestBareProgramBrowsesOnceAContextIsConfigured(t *testing.T) {
 	s = sitDown(t, env, "--config", config, "--no-color")
 	s.sees("○R one", "READ ONLY", "Redis knows no queue")
 	s.types("q").leaves(exitDone)
+
+	// What knows nothing but lines gets lines.
+	env = append(env, "TERM=dumb")
+	s = sitDown(t, env, "--config", config)
+	s.sees("Usage:", "idemctl demo").leaves(exitDone)
+	s = sitDown(t, env, "tui", "--config", config)
+	s.sees("TERM=dumb", "idemctl audit").leaves(exitUsage)
 }
 
 func TestSignalEndsTheBrowserAndLeavesTheTerminalAsItWas(t *testing.T) {
