@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/idemctl/idemctl/reconcile/journal"
@@ -363,5 +364,22 @@ func TestJournalItemsAddUpToTheSummary(t *testing.T) {
 	run := sampleJournalRun(t, sampleRecords())
 	if late := run.Items[2]; late.SettledBy != "bob@host-2" || late.Outcome != "done" || late.Found != "now: pending" {
 		t.Errorf("the item that another run settled: %+v", late)
+	}
+}
+
+// A journal may have been written by anything: what is no object of JSON is shown as
+// it stands.
+func TestEvidenceIsShownAFactALine(t *testing.T) {
+	for text, want := range map[string][]string{
+		`{"code":"effect/lost","attempts":{"given":3},"forced":true,"null":null}`: {"code effect/lost", `attempts {"given":3}`, "forced true", "null null"},
+		`{"a\u001b[31m":"b\n"}`: {`a\x1b[31m b\n`},
+		`{"a":1`:                {`{"a":1`},
+		`[1,2]`:                 {`[1,2]`},
+		``:                      {``},
+		`{}`:                    nil,
+	} {
+		if diff := cmp.Diff(want, membersOf(json.RawMessage(text))); diff != "" {
+			t.Errorf("%s: %s", text, diff)
+		}
 	}
 }

@@ -1,6 +1,8 @@
 package render
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -67,7 +69,7 @@ func itemPage(w io.Writer, o Options, source *JournalSource, item *JournalWhole,
 	p.fact("id", Visible(item.TaskID))
 	p.fact("target", Visible(item.Target))
 	p.fact("reason", Visible(item.Reason))
-	p.fact("evidence", Visible(string(item.Evidence)))
+	p.intentEvidence(item.Evidence)
 	p.fact("intended", p.moment(item.Intended))
 	p.title("RESULTS", "")
 	for i := range item.Results {
@@ -82,6 +84,45 @@ func itemPage(w io.Writer, o Options, source *JournalSource, item *JournalWhole,
 		p.text(Visible(line), sgrBold)
 	}
 	return p.flush()
+}
+
+// intentEvidence has each of its facts on a line, in the order in which they were written.
+func (p *page) intentEvidence(text json.RawMessage) {
+	name := "evidence"
+	for _, fact := range membersOf(text) {
+		p.fact(name, fact)
+		name = ""
+	}
+}
+
+// membersOf are the members of a JSON object, as "name value"; of what is none, the
+// text itself.
+func membersOf(text json.RawMessage) []string {
+	whole := []string{Visible(string(text))}
+	d := json.NewDecoder(bytes.NewReader(text))
+	if open, err := d.Token(); err != nil || open != json.Delim('{') {
+		return whole
+	}
+	var members []string
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return whole
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return whole
+		}
+		shown := string(value)
+		if text := ""; json.Unmarshal(value, &text) == nil && shown != "null" {
+			shown = text
+		}
+		members = append(members, Visible(fmt.Sprint(name))+" "+Visible(shown))
+	}
+	if _, err := d.Token(); err != nil {
+		return whole
+	}
+	return members
 }
 
 // image is the task as the journal holds it.
