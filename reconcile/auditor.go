@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/idemctl/idemctl/inspect"
@@ -51,6 +52,9 @@ type Options struct {
 	Concurrency int
 	// Where filters what is reported; nil: all of it.
 	Where *Filter
+	// Hidden says of a field that no output may show it: nor a key that is made of
+	// it. Nil hides none.
+	Hidden func(Field) bool
 	// OnJudged, when set, is told every task with its first verdict, from one
 	// goroutine at a time.
 	OnJudged func(Judged)
@@ -125,6 +129,7 @@ func NewAuditor(queue Tasks, opt Options) (*Auditor, error) {
 		if err != nil {
 			return nil, err
 		}
+		b.hidden = opt.Hidden != nil && slices.ContainsFunc(b.key.Reads(), opt.Hidden)
 		a.rules = append(a.rules, b)
 	}
 	return a, nil

@@ -17,6 +17,7 @@ type Bound struct {
 	Number int // position in the configuration, from 1
 	key    *Key
 	delays retry.Policy
+	hidden bool // its key is made of what no output may show
 
 	// facts and ages have one entry for each of Sources. ages is replaced as a
 	// whole while audits run.
@@ -71,6 +72,10 @@ func Bind(number int, r Rule) (*Bound, error) {
 	b.ages.Store(&ages)
 	return b, nil
 }
+
+// HidesKey says that no output may show the rule's keys, see Options.Hidden. The nil
+// rule has none.
+func (b *Bound) HidesKey() bool { return b != nil && b.hidden }
 
 // Facts says what each of the rule's sources turned out to be.
 func (b *Bound) Facts() []SourceFacts { return b.facts }

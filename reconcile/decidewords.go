@@ -97,7 +97,7 @@ func (a *Archived) finding() Finding {
 	}
 	return Finding{
 		Code: code, Severity: v.Severity(code, a.Task.State), Task: a.Task,
-		Key: a.Key, Status: v.Status, Reason: v.Reason, Cause: v.Cause, Attribution: v.Attribution,
+		Key: a.Key, KeyHidden: a.Rule.HidesKey(), Status: v.Status, Reason: v.Reason, Cause: v.Cause, Attribution: v.Attribution,
 		AppliedAt: v.AppliedAt, SettlesAt: v.SettlesAt, Settle: v.Settle, Lock: a.Lock,
 		ConfirmedAt: a.Now, longest: a.StaleAfter,
 	}

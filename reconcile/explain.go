@@ -44,6 +44,9 @@ type Dossier struct {
 	Choices []Choice
 }
 
+// ShownKey is the key as an output may show it.
+func (d *Dossier) ShownKey() string { return shownKey(d.Key, d.Rule.HidesKey()) }
+
 // Choice is one thing that can be done with a task.
 type Choice struct {
 	Verb    string // "leave", "run", "delete"

@@ -65,7 +65,9 @@ type Finding struct {
 	// Queues are the queues concerned when the finding speaks of a type.
 	Queues []string
 
-	Key         string
+	Key string
+	// KeyHidden says that no output may show the key, see ShownKey.
+	KeyHidden   bool
 	Status      Status
 	Reason      Reason
 	Cause       Cause
@@ -102,6 +104,19 @@ type Marked struct {
 	Payload    []byte
 	Start, End int // End is exclusive; both are -1 where the payload lacks what the other has
 }
+
+// HiddenKey stands where a key is not shown.
+const HiddenKey = "[redacted]"
+
+func shownKey(key string, hidden bool) string {
+	if hidden && key != "" {
+		return HiddenKey
+	}
+	return key
+}
+
+// ShownKey is the key as an output may show it.
+func (f *Finding) ShownKey() string { return shownKey(f.Key, f.KeyHidden) }
 
 // OfEffect says whether the finding's status is that of its task's effect. Those
 // on keys, twins and locks left behind ask nobody for it.

@@ -47,6 +47,7 @@ type intentEvidence struct {
 	Reason      Reason     `json:"reason,omitempty"`
 	AppliedAt   *time.Time `json:"applied_at,omitempty"`
 	Key         string     `json:"key,omitempty"`
+	KeyHidden   bool       `json:"key_hidden,omitempty"` // no output may show it
 	State       string     `json:"state,omitempty"`
 	Fingerprint string     `json:"fingerprint,omitempty"`
 	Forced      bool       `json:"forced,omitempty"`
@@ -78,7 +79,7 @@ type retriesJSON struct {
 func evidenceJSON(s *Step) json.RawMessage {
 	f := &s.Finding
 	e := intentEvidence{
-		Code: f.Code, ConfirmedAt: f.ConfirmedAt.UTC(), Reason: f.Reason, Key: f.Key, Forced: s.Forced,
+		Code: f.Code, ConfirmedAt: f.ConfirmedAt.UTC(), Reason: f.Reason, Key: f.Key, KeyHidden: f.KeyHidden, Forced: s.Forced,
 		Evidence: s.Evidence, Attempts: s.attempts, RelockSeconds: s.requeue.Relock.Seconds(), Accepted: s.accepted, Idle: s.idle,
 	}
 	if s.Forced {

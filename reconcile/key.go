@@ -24,6 +24,7 @@ type Key struct {
 	program *vm.Program // nil: the task ID itself
 	payload bool        // whether the expression looks into the payload
 	content bool        // whether it looks at nothing but the type and the payload
+	reads   []Field     // of the payload and the headers
 }
 
 // keyEnv is what a key expression sees.
@@ -55,7 +56,7 @@ func CompileKey(text string) (*Key, error) {
 	if err != nil {
 		return nil, fmt.Errorf("key expression %q: %s", text, firstLine(err))
 	}
-	return &Key{text: text, program: program, payload: fields.payload, content: !fields.other}, nil
+	return &Key{text: text, program: program, payload: fields.payload, content: !fields.other, reads: fieldsRead(text)}, nil
 }
 
 // String is the expression as it was written.
@@ -166,6 +167,9 @@ func textKey(s string) (key, problem string) {
 	}
 	return s, ""
 }
+
+// Reads are the fields of payload and headers that the key is made of.
+func (k *Key) Reads() []Field { return k.reads }
 
 // OfContent says whether two tasks of equal type and payload always have equal
 // keys.

@@ -193,7 +193,8 @@ func (l *lockLister) judge(ctx context.Context, b *Bound, locks []heldLock, now 
 		if h.verdict != LockOrphaned && r.ruleOf(h.owner) == b {
 			s.rows, s.lagging, s.unread = f.rows[i], f.lagging, f.unread
 			v := Judge(r.evidence(b, s, m), r.around(m, s.task))
-			row.Finding.Key, row.Status, row.Reason, row.Cause, row.AppliedAt = s.key, v.Status, v.Reason, v.Cause, v.AppliedAt
+			row.Finding.Key, row.KeyHidden = s.key, b.HidesKey()
+			row.Status, row.Reason, row.Cause, row.AppliedAt = v.Status, v.Reason, v.Cause, v.AppliedAt
 			if row.Verdict == LockGuards && v.Has(CodeLockExpiresEarly) {
 				row.Verdict = LockEarly
 			}
@@ -318,7 +319,8 @@ func (l *lockLister) sayBereft(b *Bound, s *suspect, now time.Time) {
 	m := Moment{Now: now, Skew: r.clocks.skew, Settle: r.opt.Settle}
 	v := Judge(r.evidence(b, s, m), r.around(m, s.task))
 	row.Task, row.ConfirmedAt, row.Lock = s.task, now, s.lock
-	row.Finding.Key, row.Status, row.Reason, row.Cause, row.AppliedAt = s.key, v.Status, v.Reason, v.Cause, v.AppliedAt
+	row.Finding.Key, row.KeyHidden = s.key, b.HidesKey()
+	row.Status, row.Reason, row.Cause, row.AppliedAt = v.Status, v.Reason, v.Cause, v.AppliedAt
 	l.say(row)
 }
 

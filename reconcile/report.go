@@ -91,6 +91,9 @@ type Judged struct {
 	At       time.Time // when it was judged, by Redis's clock
 }
 
+// ShownKey is the key as an output may show it.
+func (j *Judged) ShownKey() string { return shownKey(j.Key, j.Rule.HidesKey()) }
+
 // Progress says how far an audit is.
 type Progress struct {
 	Phase string // "listing", "confirming", "settling", "colliding"

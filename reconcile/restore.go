@@ -165,7 +165,7 @@ func (k *kept) restore(s *Step, now time.Time) *inspect.Restore {
 
 // finding is what the intent knew of the task.
 func (k *kept) finding(now time.Time) Finding {
-	f := Finding{Task: k.task, Key: k.evidence.Key, Reason: k.evidence.Reason, ConfirmedAt: now}
+	f := Finding{Task: k.task, Key: k.evidence.Key, KeyHidden: k.evidence.KeyHidden, Reason: k.evidence.Reason, ConfirmedAt: now}
 	f.Task.Payload = nil
 	f.Status = k.evidence.status()
 	if at := k.evidence.AppliedAt; at != nil {

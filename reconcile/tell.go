@@ -84,6 +84,7 @@ func (r *run) publish(b *Bound, f Finding) {
 	if !r.aim.tells(f.Code) || b != nil && b.Ignores(f.Code) {
 		return
 	}
+	f.KeyHidden = b.HidesKey() && f.Task.ID != "" // else the key is no rule's
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.opt.Where.Passes(Subject{Finding: &f}) {

@@ -24,10 +24,15 @@ type Verified struct {
 	// Key is what its effect was looked up by, and Watched what is known of it now:
 	// for items that an effect hangs on.
 	Key string
+	// KeyHidden says that no output may show the key, see ShownKey.
+	KeyHidden bool
 	Watched
 	// Note says what is to be known besides; "" for nothing.
 	Note string
 }
+
+// ShownKey is the key as an output may show it.
+func (v *Verified) ShownKey() string { return shownKey(v.Key, v.KeyHidden) }
 
 // Looked says whether the task was read and its effect looked up.
 func (v *Verified) Looked() bool { return v.Watched.Ref != inspect.Ref{} }
@@ -124,7 +129,7 @@ func (v *verifying) record(ctx context.Context, r journal.Record) error {
 func (v *verifying) await(r journal.Record) *awaited {
 	k := keptIn(&r)
 	w := &awaited{
-		Verified: Verified{Item: r.Item, Change: r.Change, Ref: refOf(&r), Target: r.Target, Type: k.task.Type, Key: k.evidence.Key},
+		Verified: Verified{Item: r.Item, Change: r.Change, Ref: refOf(&r), Target: r.Target, Type: k.task.Type, Key: k.evidence.Key, KeyHidden: k.evidence.KeyHidden},
 		before:   k.task, at: r.At,
 	}
 	w.before.Payload = nil
@@ -132,14 +137,16 @@ func (v *verifying) await(r journal.Record) *awaited {
 		return w
 	}
 	now, problem := v.keyNow(&k)
-	switch b := v.look.match(k.task.Type, k.task.Queue); {
+	b := v.look.match(k.task.Type, k.task.Queue)
+	w.KeyHidden = w.KeyHidden || b.HidesKey()
+	switch {
 	case b == nil || now == "" && problem == "":
 	case w.Key == "":
 		w.Key = now
 	case problem != "":
 		w.Note = "its rule gives it no key now: " + problem
 	case b.canonical(now) != b.canonical(w.Key):
-		w.Note = fmt.Sprintf("its rule gives it the key %q now; looked up by the one it had", now)
+		w.Note = fmt.Sprintf("its rule gives it the key %q now; looked up by the one it had", shownKey(now, w.KeyHidden))
 	}
 	return w
 }

@@ -210,7 +210,8 @@ func (r *run) stick(ctx context.Context, f *Refusal) (err error) {
 func (r *run) judgeRefusal(b *Bound, s *suspect, f *Refusal, now time.Time) {
 	m := Moment{Now: now, Skew: r.clocks.skew, Settle: r.opt.Settle}
 	v := Judge(r.evidence(b, s, m), r.around(m, s.task))
-	f.Finding.Key, f.Status, f.Reason, f.Cause, f.AppliedAt = s.key, v.Status, v.Reason, v.Cause, v.AppliedAt
+	f.Finding.Key, f.KeyHidden = s.key, b.HidesKey()
+	f.Status, f.Reason, f.Cause, f.AppliedAt = v.Status, v.Reason, v.Cause, v.AppliedAt
 	f.Settle, f.Attribution = v.Settle, v.Attribution
 	f.Readings = readings(b, s.rows)
 }

@@ -54,7 +54,7 @@ func (f *Finding) Message() string {
 	case CodeKeyMissing:
 		return "its key cannot be built: " + f.Detail
 	case CodeKeyCollision:
-		return fmt.Sprintf("%d unfinished tasks have the key %q", f.TaskCount, f.Key)
+		return fmt.Sprintf("%d unfinished tasks have the key %q", f.TaskCount, f.ShownKey())
 	case CodeIDShared:
 		return fmt.Sprintf("the task ID %q is in several queues, and their rules look for it in one table", f.Key)
 	case CodeStaleMark:

@@ -157,7 +157,7 @@ func (s *detail) ledger(w *writer, d *Dossier) {
 		w.hang("  ", 2, "No rule matches: nothing is known of its effect.", nil)
 		return
 	}
-	w.fact("key", safe(d.Key))
+	w.fact("key", safe(d.ShownKey()))
 	w.painted("no key", safe(d.KeyProblem), s.theme.warnText)
 	words := d.Verdict.Status.String()
 	if reason := d.Verdict.Reason.Words(); reason != "" {

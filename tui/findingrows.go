@@ -94,7 +94,7 @@ func (s *findings) findingText(l findingLine, digits int) string {
 	}
 	key := ""
 	if f.Key != "" && f.Key != f.Task.ID {
-		key = "key " + safe(f.Key)
+		key = "key " + safe(f.ShownKey())
 	}
 	status := ""
 	if f.OfEffect() {

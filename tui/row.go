@@ -16,7 +16,7 @@ func RowOf(j *reconcile.Judged) Row {
 	r := Row{
 		Ref: t.Ref, Type: t.Type, Group: t.Group, State: t.State,
 		Status: j.Verdict.Status, Reason: j.Verdict.Reason, Cause: j.Verdict.Cause,
-		Key: j.Key, Retried: t.Retried, MaxRetry: t.MaxRetry,
+		Key: j.ShownKey(), Retried: t.Retried, MaxRetry: t.MaxRetry,
 		Next: t.NextProcessAt, Since: since(t), LastErr: t.LastErr, Unique: t.UniqueKey != "",
 	}
 	if len(r.LastErr) > maxErr {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/idemctl/idemctl/cmd/idemctl/internal/render"
 	"github.com/idemctl/idemctl/config"
 	"github.com/idemctl/idemctl/inspect"
 	"github.com/idemctl/idemctl/reconcile"
@@ -302,9 +303,26 @@ func (s *session) auditor(o reconcile.Options) (*reconcile.Auditor, error) {
 	o.Rules, o.Ledgers, o.DefaultLedger = s.rules, s.ledgers, s.fallback
 	c := s.settings.Context
 	o.Settle, o.ConfirmAfter = c.Settle.Value, c.ConfirmAfter.Value
+	var err error
+	if o.Hidden, err = s.hidden(); err != nil {
+		return nil, err
+	}
 	a, err := reconcile.NewAuditor(s.queue, o)
 	if err != nil {
 		return nil, s.place(err)
 	}
 	return a, nil
+}
+
+// hidden says which fields no output may show.
+func (s *session) hidden() (func(reconcile.Field) bool, error) {
+	var paths []string
+	for _, path := range s.settings.Context.Redact {
+		paths = append(paths, path.Value)
+	}
+	hidden, err := render.KeysHidden(paths)
+	if err != nil {
+		return nil, usagef("%w", err)
+	}
+	return hidden, nil
 }

@@ -291,9 +291,14 @@ func (b *browser) judge(ctx context.Context, tasks []inspect.Task, each func(*re
 	b.judging.Lock()
 	defer b.judging.Unlock()
 	c := b.s.settings.Context
+	hidden, err := b.s.hidden()
+	if err != nil {
+		return err
+	}
 	a, err := reconcile.NewAuditor(&onlyThese{Client: b.s.queue, browser: b, tasks: tasks}, reconcile.Options{
 		Rules: b.s.rules, Ledgers: b.steady, DefaultLedger: b.s.fallback,
 		Settle: c.Settle.Value, ConfirmAfter: c.ConfirmAfter.Value,
+		Hidden:   hidden,
 		OnJudged: func(j reconcile.Judged) { each(&j) },
 	})
 	if err != nil {

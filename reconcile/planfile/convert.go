@@ -78,6 +78,7 @@ func itemOf(s *reconcile.Step, action reconcile.Action) Item {
 		Retried: f.Task.Retried, MaxRetry: f.Task.MaxRetry,
 		LastFailedAt: moment(f.Task.LastFailedAt), ArchivedAt: moment(f.Task.ArchivedAt), AppliedAt: moment(f.AppliedAt),
 		MessageDigest: hex.EncodeToString(f.Task.Digest[:]), RelockSeconds: s.Relock.Seconds(), Forced: s.Forced, Evidence: s.Evidence,
+		KeyHidden: f.KeyHidden,
 	}
 	it.Queue, it.QueueHex = spell(f.Task.Queue)
 	it.TaskID, it.TaskIDHex = spell(f.Task.ID)
@@ -166,7 +167,7 @@ func (it *Item) step(m *reconcile.Moves) (reconcile.Step, error) {
 		return s, fmt.Errorf("it lacks its queue, ID, status or evidence")
 	}
 	s.Finding = reconcile.Finding{
-		Code: reconcile.Code(it.Code), Severity: reconcile.Code(it.Code).Severity(), Task: t, Key: key,
+		Code: reconcile.Code(it.Code), Severity: reconcile.Code(it.Code).Severity(), Task: t, Key: key, KeyHidden: it.KeyHidden,
 		Status: reconcile.Statuses()[status], Cause: reconcile.Cause(it.Cause), AppliedAt: instant(it.AppliedAt),
 	}
 	return s, nil

@@ -84,6 +84,7 @@ type Item struct {
 	TypeHex       string     `json:"type_hex,omitempty"`
 	Key           string     `json:"key,omitempty"`
 	KeyHex        string     `json:"key_hex,omitempty"`
+	KeyHidden     bool       `json:"key_hidden,omitempty"` // no output may show it
 	Code          string     `json:"code"`
 	Status        string     `json:"status"`
 	Cause         string     `json:"cause,omitempty"`

@@ -56,7 +56,7 @@ func shapeStep(s *reconcile.Step, a *reconcile.Applied) stepJSON {
 	j := stepJSON{
 		Change: text(s.Change), Action: "apply", Words: s.Words(), Code: string(f.Code),
 		Queue: f.Task.Queue, TaskID: text(f.Task.ID), TaskIDHex: hexOf(f.Task.ID), Type: text(f.Task.Type),
-		State: stateOrNull(f), Target: text(s.Target), Key: text(f.Key), Reason: text(s.Reason), Hold: text(s.Hold), Forced: s.Forced,
+		State: stateOrNull(f), Target: text(s.Target), Key: text(f.ShownKey()), Reason: text(s.Reason), Hold: text(s.Hold), Forced: s.Forced,
 	}
 	if s.Forced {
 		j.Hold = text(s.Overrides)

@@ -236,7 +236,7 @@ func (p *page) dossierLedger(d *reconcile.Dossier) {
 	}
 	row := ruleRows(reconcile.RuleUse{Rule: d.Rule})[0]
 	p.fact("rule", joined(row[0], "type "+row[1], "queue "+row[2], "key "+row[3]))
-	p.fact("key", Visible(d.Key))
+	p.fact("key", Visible(d.ShownKey()))
 	p.fact("no key", Visible(d.KeyProblem))
 	status := d.Verdict.Status.String()
 	if reason := d.Verdict.Reason.Words(); reason != "" {

@@ -41,7 +41,7 @@ func (l *JournalItems) Add(r *journal.Record) {
 	case journal.KindIntent:
 		i := l.item(r.Item)
 		i.Change, i.Queue, i.TaskID, i.Target = string(r.Change), r.Queue, r.TaskID, r.Target
-		i.Reason, i.Evidence, i.Intended = r.Reason, r.Evidence, r.At
+		i.Reason, i.Evidence, i.Intended = r.Reason, shownEvidence(r.Evidence), r.At
 		i.HasTask, i.Type = r.Task != nil, typeOfImage(r.Task)
 		i.Redacted = r.Task != nil && r.Task.Redacted
 	case journal.KindResult:

@@ -50,7 +50,7 @@ type verifiedJSON struct {
 func shapeVerified(v *reconcile.Verified) verifiedJSON {
 	j := verifiedJSON{
 		Item: v.Item, Proof: v.Proof.String(), Words: v.Proof.Words(), Change: text(v.Change), Queue: text(v.Ref.Queue),
-		TaskID: text(v.Ref.ID), TaskIDHex: hexOf(v.Ref.ID), Target: text(v.Target), Type: text(v.Type), Key: text(v.Key),
+		TaskID: text(v.Ref.ID), TaskIDHex: hexOf(v.Ref.ID), Target: text(v.Target), Type: text(v.Type), Key: text(v.ShownKey()),
 		AppliedAt: instant(v.AppliedAt), Note: text(v.Note), Outcome: v.Outcome.String(), Found: text(v.Found), Error: text(v.Error),
 	}
 	if v.Looked() {

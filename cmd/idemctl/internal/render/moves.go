@@ -168,7 +168,7 @@ func (p *page) moveTasks(plan *reconcile.Plan, limit int) {
 		case s.Hold == "":
 			why = moveWords(f, g)
 		}
-		rows = append(rows, []string{sign(g.action), refWords(f.Task.Ref), Visible(f.Task.Type), Visible(f.Key), p.since(f.Task.LastFailedAt), g.reason, why})
+		rows = append(rows, []string{sign(g.action), refWords(f.Task.Ref), Visible(f.Task.Type), Visible(f.ShownKey()), p.since(f.Task.LastFailedAt), g.reason, why})
 	}
 	p.grid("", roomFor(columns, rows, p.width), rows)
 	if more := len(order) - len(rows); more > 0 {

@@ -5,13 +5,15 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/idemctl/idemctl/reconcile"
 )
 
 // Redaction leaves nothing to luck: names match whatever their case, a name
 // reaches through any arrays on its way, and where a payload is not a JSON object
 // or array, so that no path can point into it, all of it is hidden.
 
-const redacted = "[redacted]"
+const redacted = reconcile.HiddenKey
 
 // redactor hides parts of JSON payloads. The zero value hides nothing.
 type redactor struct {

@@ -120,7 +120,7 @@ func (p *page) evidence(f *reconcile.Finding) []string {
 	var facts []string
 	add := func(format string, args ...any) { facts = append(facts, fmt.Sprintf(format, args...)) }
 	if f.Key != "" && f.Key != f.Task.ID && f.Code != reconcile.CodeKeyCollision {
-		add("key %s", Visible(f.Key))
+		add("key %s", Visible(f.ShownKey()))
 	}
 	if !ofTask(f) {
 		if names := examplesOf(f); names != "" {

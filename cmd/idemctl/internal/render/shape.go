@@ -53,7 +53,7 @@ func shapeFinding(f *reconcile.Finding, payload payloadText) findingJSON {
 	s := findingJSON{
 		Code:        string(f.Code),
 		Severity:    f.Severity.String(),
-		Key:         text(f.Key),
+		Key:         text(f.ShownKey()),
 		Type:        text(f.Task.Type),
 		Reason:      text(f.Reason),
 		Cause:       text(f.Cause),

@@ -104,7 +104,7 @@ func (b *base) shapeTask(j *reconcile.Judged) taskJSON {
 	s := taskJSON{
 		Queue: t.Queue, TaskID: t.ID, TaskIDHex: hexOf(t.ID),
 		Type:          text(t.Type),
-		Key:           text(j.Key),
+		Key:           text(j.ShownKey()),
 		Status:        v.Status.String(),
 		Reason:        text(v.Reason),
 		Cause:         text(v.Cause),
