@@ -43,22 +43,20 @@ func StartMutualTLS(t testing.TB) (*Server, *Authority) {
 func startTLS(t testing.TB, args ...string) (*Server, *Authority) {
 	t.Helper()
 	a := NewAuthority(t)
-	port, err := freePort()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir, err := tempDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := loopback(port)
-	args = append(args, "--port", "0", "--tls-port", strconv.Itoa(port), "--bind", "127.0.0.1",
+	args = append(args, "--port", "0", "--bind", "127.0.0.1",
 		"--tls-ca-cert-file", a.CAFile, "--tls-cert-file", a.ServerCertFile, "--tls-key-file", a.ServerKeyFile)
-	proc, err := launch(dir, pingable(&redis.Options{Addr: addr, TLSConfig: a.ClientConfig()}), args...)
+	proc, port, err := onFreePort(func(port int) (*process, error) {
+		dir, err := tempDir()
+		if err != nil {
+			return nil, err
+		}
+		probe := answering(&redis.Options{Addr: loopback(port), TLSConfig: a.ClientConfig()})
+		return launch(dir, probe, append([]string{"--tls-port", strconv.Itoa(port)}, args...)...)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return owned(t, &Server{Network: "tcp", Addr: addr, tls: a}, proc), a
+	return owned(t, &Server{Network: "tcp", Addr: loopback(port), tls: a}, proc), a
 }
 
 // StartUnix starts a server that listens on a unix socket alone.
@@ -69,7 +67,7 @@ func StartUnix(t testing.TB) *Server {
 		t.Fatal(err)
 	}
 	socket := filepath.Join(dir, "socket")
-	proc, err := launch(dir, pingable(&redis.Options{Network: "unix", Addr: socket}), "--port", "0", "--unixsocket", socket)
+	proc, err := launch(dir, answering(&redis.Options{Network: "unix", Addr: socket}), "--port", "0", "--unixsocket", socket)
 	if err != nil {
 		t.Fatal(err)
 	}

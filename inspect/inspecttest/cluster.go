@@ -44,7 +44,9 @@ func StartCluster(t testing.TB) *Cluster {
 	}()
 	c.join(nodes, buses)
 	c.await(nodes)
-	c.client = redis.NewClusterClient(&redis.ClusterOptions{Addrs: c.Addrs})
+	c.client = redis.NewClusterClient(&redis.ClusterOptions{
+		Addrs: c.Addrs, DialTimeout: answerLimit, ReadTimeout: answerLimit, WriteTimeout: answerLimit,
+	})
 	t.Cleanup(func() { _ = c.client.Close() })
 	return c
 }
@@ -53,15 +55,21 @@ func StartCluster(t testing.TB) *Cluster {
 // and might not exist.
 func (c *Cluster) startNode(bus *int) string {
 	c.t.Helper()
-	var err error
-	if *bus, err = freePort(); err != nil {
+	proc, port, err := onFreePort(func(port int) (*process, error) {
+		var err error
+		if *bus, err = freePort(); err != nil {
+			return nil, err
+		}
+		// A node that is silent while the machine stands still is not to be given up.
+		return startOn(port, "--cluster-enabled", "yes", "--cluster-port", strconv.Itoa(*bus), "--cluster-node-timeout", "60000")
+	})
+	if err != nil {
 		c.t.Fatal(err)
 	}
-	s := StartServer(c.t, "--cluster-enabled", "yes", "--cluster-port", strconv.Itoa(*bus), "--cluster-node-timeout", "5000")
-	return s.Addr
+	return owned(c.t, &Server{Network: "tcp", Addr: loopback(port)}, proc).Addr
 }
 
-// join gives every node its slots and makes the first meet the others.
+// join gives every node its slots and makes it meet those before it.
 func (c *Cluster) join(nodes []*redis.Client, buses []int) {
 	c.t.Helper()
 	ctx := context.Background()
@@ -69,9 +77,9 @@ func (c *Cluster) join(nodes []*redis.Client, buses []int) {
 		from, to := i*clusterSlots/clusterNodes, (i+1)*clusterSlots/clusterNodes-1
 		c.must(node.ClusterAddSlotsRange(ctx, from, to).Err())
 		c.must(node.Do(ctx, "cluster", "set-config-epoch", i+1).Err())
-		if i > 0 {
-			host, port := split(c.t, c.Addrs[i])
-			c.must(nodes[0].Do(ctx, "cluster", "meet", host, port, buses[i]).Err())
+		for earlier := range i {
+			host, port := split(c.t, c.Addrs[earlier])
+			c.must(node.Do(ctx, "cluster", "meet", host, port, buses[earlier]).Err())
 		}
 	}
 }
@@ -105,10 +113,10 @@ func (c *Cluster) Client() *redis.ClusterClient { return c.client }
 
 // Options is how package inspect reaches the cluster.
 func (c *Cluster) Options() inspect.Options {
-	return inspect.Options{Cluster: true, ClusterAddrs: c.Addrs}
+	return inspect.Options{Cluster: true, ClusterAddrs: c.Addrs, DialTimeout: answerLimit, ReadTimeout: answerLimit}
 }
 
 // AsynqOpt is how asynq reaches the cluster.
 func (c *Cluster) AsynqOpt() asynq.RedisConnOpt {
-	return asynq.RedisClusterClientOpt{Addrs: c.Addrs}
+	return asynq.RedisClusterClientOpt{Addrs: c.Addrs, DialTimeout: answerLimit, ReadTimeout: answerLimit, WriteTimeout: answerLimit}
 }

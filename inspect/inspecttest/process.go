@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"syscall"
 	"time"
 
@@ -16,8 +17,9 @@ import (
 )
 
 // startupLimit bounds the wait for a server that does not come up at all; a
-// healthy one answers within a tenth of a second.
-const startupLimit = 20 * time.Second
+// healthy one answers within a tenth of a second, and a sentinel that missed its
+// replica looks again after ten.
+const startupLimit = time.Minute
 
 // process is one redis-server and the temporary directory that holds its files.
 type process struct {
@@ -44,7 +46,7 @@ func tempDir() (string, error) {
 
 // launch starts the server in dir, with everything it writes going to dir, and
 // waits until ready answers nil. It removes dir when it fails.
-func launch(dir string, ready func() error, args ...string) (*process, error) {
+func launch(dir string, ready probe, args ...string) (*process, error) {
 	path, err := binary()
 	if err != nil {
 		os.RemoveAll(dir)
@@ -55,7 +57,10 @@ func launch(dir string, ready func() error, args ...string) (*process, error) {
 	return run(exec.Command(path, args...), dir, ready)
 }
 
-func run(cmd *exec.Cmd, dir string, ready func() error) (*process, error) {
+// probe is nil once the server with the process ID answers.
+type probe func(pid int) error
+
+func run(cmd *exec.Cmd, dir string, ready probe) (*process, error) {
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
 	done, err := tied.Start(cmd, syscall.SIGKILL)
@@ -72,13 +77,13 @@ func run(cmd *exec.Cmd, dir string, ready func() error) (*process, error) {
 	return p, nil
 }
 
-func (p *process) await(ready func() error) error {
+func (p *process) await(ready probe) error {
 	return eventually(func() error {
 		select {
 		case <-p.done:
 			return errEnded
 		default:
-			return ready()
+			return ready(p.cmd.Process.Pid)
 		}
 	})
 }
@@ -105,14 +110,40 @@ func (p *process) stop() {
 	os.RemoveAll(p.dir)
 }
 
-// freePort names a loopback port that was free a moment ago.
+// named are the ports that freePort has named, whose servers may not listen yet.
+var named sync.Map
+
+// freePort names a loopback port that was free a moment ago, and none twice.
 func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
+	for {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return 0, err
+		}
+		port := l.Addr().(*net.TCPAddr).Port
+		l.Close()
+		if _, again := named.LoadOrStore(port, true); !again {
+			return port, nil
+		}
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
+}
+
+// onFreePort tries a few ports, since another process may take the one that was
+// free.
+func onFreePort(start func(port int) (*process, error)) (*process, int, error) {
+	var failures []error
+	for range 5 {
+		port, err := freePort()
+		if err != nil {
+			return nil, 0, err
+		}
+		proc, err := start(port)
+		if err == nil {
+			return proc, port, nil
+		}
+		failures = append(failures, err)
+	}
+	return nil, 0, errors.Join(failures...)
 }
 
 func loopback(port int) string {

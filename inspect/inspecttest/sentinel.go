@@ -44,23 +44,21 @@ func (s *Sentinel) start(t testing.TB) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	port, err := freePort()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir, err := tempDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	s.Addr = loopback(port)
 	host, masterPort := split(t, s.Master.Addr)
-	config := filepath.Join(dir, "sentinel.conf")
-	text := fmt.Sprintf("port %d\nbind 127.0.0.1\ndir %s\nlogfile %s\nrequirepass %q\nsentinel monitor %s %s %s 1\n",
-		port, dir, filepath.Join(dir, "log"), s.Password, MasterName, host, masterPort)
-	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	proc, err := run(exec.Command(path, config, "--sentinel"), dir, s.ready)
+	proc, _, err := onFreePort(func(port int) (*process, error) {
+		dir, err := tempDir()
+		if err != nil {
+			return nil, err
+		}
+		s.Addr = loopback(port)
+		config := filepath.Join(dir, "sentinel.conf")
+		text := fmt.Sprintf("port %d\nbind 127.0.0.1\ndir %s\nlogfile %s\nrequirepass %q\nsentinel monitor %s %s %s 1\n",
+			port, dir, filepath.Join(dir, "log"), s.Password, MasterName, host, masterPort)
+		if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+			return nil, err
+		}
+		return run(exec.Command(path, config, "--sentinel"), dir, s.ready)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +66,10 @@ func (s *Sentinel) start(t testing.TB) {
 }
 
 // ready asks the sentinel for the replica that it found at the master.
-func (s *Sentinel) ready() error {
+func (s *Sentinel) ready(pid int) error {
+	if err := answering(&redis.Options{Addr: s.Addr, Password: s.Password})(pid); err != nil {
+		return err
+	}
 	c := redis.NewSentinelClient(&redis.Options{Addr: s.Addr, Password: s.Password, MaxRetries: -1})
 	defer c.Close()
 	replicas, err := c.Replicas(context.Background(), MasterName).Result()
@@ -80,12 +81,17 @@ func (s *Sentinel) ready() error {
 
 // Options leads to the master by way of the sentinel.
 func (s *Sentinel) Options() inspect.Options {
-	return inspect.Options{URI: "redis-sentinel://" + s.Addr + "/" + MasterName, SentinelPassword: s.Password}
+	return inspect.Options{
+		URI: "redis-sentinel://" + s.Addr + "/" + MasterName, SentinelPassword: s.Password, DialTimeout: answerLimit, ReadTimeout: answerLimit,
+	}
 }
 
 // AsynqOpt is how asynq goes that way.
 func (s *Sentinel) AsynqOpt() asynq.RedisConnOpt {
-	return asynq.RedisFailoverClientOpt{MasterName: MasterName, SentinelAddrs: []string{s.Addr}, SentinelPassword: s.Password}
+	return asynq.RedisFailoverClientOpt{
+		MasterName: MasterName, SentinelAddrs: []string{s.Addr}, SentinelPassword: s.Password,
+		DialTimeout: answerLimit, ReadTimeout: answerLimit, WriteTimeout: answerLimit,
+	}
 }
 
 func split(t testing.TB, addr string) (host, port string) {

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
@@ -36,6 +37,7 @@ type Server struct {
 	tls                *Authority // nil: no TLS
 
 	t      testing.TB
+	making sync.Mutex // of the client, which handlers ask for, too
 	client *redis.Client
 }
 
@@ -138,51 +140,50 @@ func StartServer(t testing.TB, args ...string) *Server {
 	return owned(t, &Server{Network: "tcp", Addr: addr}, proc)
 }
 
-// startStandalone tries a few ports, since another process may take the one
-// that was free.
 func startStandalone(args ...string) (*process, string, error) {
 	if _, err := binary(); err != nil {
 		return nil, "", err
 	}
-	var failures []error
-	for range 3 {
-		port, err := freePort()
-		if err != nil {
-			return nil, "", err
-		}
-		dir, err := tempDir()
-		if err != nil {
-			return nil, "", err
-		}
-		addr := loopback(port)
-		proc, err := launch(dir, pingable(&redis.Options{Addr: addr}),
-			append([]string{"--port", strconv.Itoa(port), "--bind", "127.0.0.1"}, args...)...)
-		if err == nil {
-			return proc, addr, nil
-		}
-		failures = append(failures, err)
-	}
-	return nil, "", errors.Join(failures...)
+	proc, port, err := onFreePort(func(port int) (*process, error) { return startOn(port, args...) })
+	return proc, loopback(port), err
 }
 
-// pingable makes a probe that is nil once the server answers at all; a demand
-// for a password is an answer.
-func pingable(opt *redis.Options) func() error {
+// startOn starts a server on a loopback port.
+func startOn(port int, args ...string) (*process, error) {
+	dir, err := tempDir()
+	if err != nil {
+		return nil, err
+	}
+	return launch(dir, answering(&redis.Options{Addr: loopback(port)}),
+		append([]string{"--port", strconv.Itoa(port), "--bind", "127.0.0.1"}, args...)...)
+}
+
+// answering makes a probe that is nil once the server itself answers, and nobody
+// else who has its port; a demand for a password is an answer.
+func answering(opt *redis.Options) probe {
 	opt.MaxRetries, opt.PoolSize = -1, 1
-	return func() error {
+	return func(pid int) error {
 		c := redis.NewClient(opt)
 		defer c.Close()
-		err := c.Ping(context.Background()).Err()
+		facts, err := c.Info(context.Background(), "server").Result()
 		if redis.HasErrorPrefix(err, "NOAUTH") {
 			return nil
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		if who := infoField(facts, "process_id"); who != strconv.Itoa(pid) {
+			return fmt.Errorf("process %s answers at %s, and not %d", who, opt.Addr, pid)
+		}
+		return nil
 	}
 }
 
 // Options is how package inspect reaches the database.
 func (s *Server) Options() inspect.Options {
-	o := inspect.Options{URI: s.Addr, DB: s.DB, Username: s.username, Password: s.password}
+	o := inspect.Options{
+		URI: s.Addr, DB: s.DB, Username: s.username, Password: s.password, DialTimeout: answerLimit, ReadTimeout: answerLimit,
+	}
 	if s.Network == "unix" {
 		o.URI = "unix://" + s.Addr
 	}
@@ -201,8 +202,16 @@ func (s *Server) URI() string {
 	return fmt.Sprintf("redis://%s/%d", s.Addr, s.DB)
 }
 
-// Client is a plain client of the database, closed with the test.
+// answerLimit is how long clients wait for an answer: on a machine that stands
+// still for some seconds, a command that is given up and sent again may be done
+// twice.
+const answerLimit = time.Minute
+
+// Client is a plain client of the database, closed with the test. It may be asked
+// for by several goroutines.
 func (s *Server) Client() *redis.Client {
+	s.making.Lock()
+	defer s.making.Unlock()
 	if s.client == nil {
 		s.client = redis.NewClient(s.redisOptions())
 	}
@@ -210,7 +219,10 @@ func (s *Server) Client() *redis.Client {
 }
 
 func (s *Server) redisOptions() *redis.Options {
-	o := &redis.Options{Network: s.Network, Addr: s.Addr, DB: s.DB, Username: s.username, Password: s.password}
+	o := &redis.Options{
+		Network: s.Network, Addr: s.Addr, DB: s.DB, Username: s.username, Password: s.password,
+		DialTimeout: answerLimit, ReadTimeout: answerLimit, WriteTimeout: answerLimit,
+	}
 	if s.tls != nil {
 		o.TLSConfig = s.tls.ClientConfig()
 	}
@@ -228,6 +240,8 @@ func infoField(info, name string) string {
 }
 
 func (s *Server) closeClient() {
+	s.making.Lock()
+	defer s.making.Unlock()
 	if s.client != nil {
 		_ = s.client.Close()
 	}
@@ -235,7 +249,10 @@ func (s *Server) closeClient() {
 
 // AsynqOpt is how asynq's client, server and Inspector reach the database.
 func (s *Server) AsynqOpt() asynq.RedisConnOpt {
-	o := asynq.RedisClientOpt{Network: s.Network, Addr: s.Addr, DB: s.DB, Username: s.username, Password: s.password}
+	o := asynq.RedisClientOpt{
+		Network: s.Network, Addr: s.Addr, DB: s.DB, Username: s.username, Password: s.password,
+		DialTimeout: answerLimit, ReadTimeout: answerLimit, WriteTimeout: answerLimit,
+	}
 	if s.tls != nil {
 		o.TLSConfig = s.tls.ClientConfig()
 	}
