@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 
 	"github.com/idemctl/idemctl/inspect"
@@ -82,6 +83,13 @@ func twinOf(name, found string, args ...any) twin {
 	}}
 }
 
+// leasedTwin has a worker hold a lease from the moment in which it is made.
+func leasedTwin(found string) twin {
+	return twin{name: "leased", found: found, make: func(s *inspecttest.Server, r inspect.Ref) {
+		twinOf("", "", "zadd", "Q:lease", time.Now().Unix(), "ID").make(s, r)
+	}}
+}
+
 // hashTwins are those in which the task's hash is another.
 func hashTwins() []twin {
 	return []twin{
@@ -111,7 +119,7 @@ func placeTwins() []twin {
 			s.Client().ZAdd(context.Background(), set, redis.Z{Score: 1, Member: r.ID})
 			s.Client().ZAdd(context.Background(), "asynq:{"+r.Queue+"}:aggregation_sets", redis.Z{Score: 1, Member: set}, redis.Z{Score: 2, Member: "asynq:queues"})
 		}},
-		twinOf("leased", "lease", "zadd", "Q:lease", time.Now().Unix(), "ID"),
+		leasedTwin("lease"),
 		twinOf("pending of another type", "another type", "set", "Q:pending", "x"),
 		twinOf("archive of another type", "another type", "set", "Q:archived", "x"),
 	}
@@ -201,21 +209,18 @@ func recovered(t *testing.T, s *inspecttest.Server, r inspect.Ref) {
 	t.Helper()
 	s.Serve(map[string]int{r.Queue: 1}, 1, nil)
 	inspector := s.Inspector()
-	for range 500 {
-		info, err := inspector.GetTaskInfo(r.Queue, r.ID)
-		if err != nil {
+	var info *asynq.TaskInfo
+	eventually(t, "the recoverer to take the task", func() bool {
+		var err error
+		if info, err = inspector.GetTaskInfo(r.Queue, r.ID); err != nil {
 			t.Fatal(err)
 		}
-		if info.State.String() == "retry" {
-			if info.LastErr != "asynq: task lease expired" {
-				t.Errorf("last error %q", info.LastErr)
-			}
-			wantHolders(t, s, r, "retry")
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
+		return info.State == asynq.TaskStateRetry
+	})
+	if info.LastErr != "asynq: task lease expired" {
+		t.Errorf("last error %q", info.LastErr)
 	}
-	t.Error("the recoverer did not take the task")
+	wantHolders(t, s, r, "retry")
 }
 
 // An active list that was lost, as by eviction, leaves leases behind: one that

@@ -63,7 +63,7 @@ func TestReleaseLockKeepsALockWhoseOwnerMayExist(t *testing.T) {
 	for name, w := range map[string]twin{
 		"exists":          twinOf("", "exists", "hset", "KEY", "msg", "x"),
 		"has a result":    twinOf("", "exists", "hset", "KEY", "result", "x"),
-		"is running":      twinOf("", "a worker may be running", "zadd", "Q:lease", time.Now().Unix(), "ID"),
+		"is running":      leasedTwin("a worker may be running"),
 		"another's":       twinOf("", `belongs to "another" now`, "set", "Q:unique:mail:send:", "another"),
 		"free":            twinOf("", "nobody holds", "del", "Q:unique:mail:send:"),
 		"of another type": twinOf("", "another type", "hset", "Q:unique:mail:send:", "x", "y"),

@@ -3,6 +3,7 @@ package inspect_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/idemctl/idemctl/inspect"
 	"github.com/idemctl/idemctl/inspect/inspecttest"
@@ -24,6 +25,16 @@ func openWith(t testing.TB, o inspect.Options) *inspect.Client {
 	}
 	t.Cleanup(func() { _ = c.Close() })
 	return c
+}
+
+// eventually waits for what asynq does on its own, however slow the machine is.
+func eventually(t testing.TB, what string, done func() bool) {
+	t.Helper()
+	for end := time.Now().Add(2 * time.Minute); !done(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("two minutes were not enough for %s", what)
+		}
+	}
 }
 
 // list reads a listing to its end; the last look at a task counts.

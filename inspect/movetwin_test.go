@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hibiken/asynq"
 	"github.com/redis/go-redis/v9"
 	"google.golang.org/protobuf/encoding/protowire"
 	"pgregory.net/rapid"
@@ -254,5 +255,12 @@ func TestRestoredTaskIsTheOneThatFailed(t *testing.T) {
 		t.Errorf("asynq reads %+v, want %+v; error %v", got, info, err)
 	}
 	done(t)(c.Requeue(ctx, again.Expect(), inspect.Requeue{}))
-	s.Serve(map[string]int{r.Queue: 1}, 1, nil)
+	ran := make(chan string)
+	s.Serve(map[string]int{r.Queue: 1}, 1, func(_ context.Context, task *asynq.Task) error {
+		ran <- fmt.Sprint(task.Type(), string(task.Payload()), task.Headers())
+		return nil
+	})
+	if got, want := <-ran, fmt.Sprint(info.Type, string(info.Payload), info.Headers); got != want {
+		t.Errorf("what runs is %s, want %s", got, want)
+	}
 }

@@ -68,6 +68,15 @@ func (s *Server) SetMessage(r inspect.Ref, msg []byte) {
 	s.must(s.Client().HSet(s.ctx(), taskKey(r), "msg", msg).Err())
 }
 
+// SetDeadline gives a task a deadline that its worker could not have met: of two
+// values of a field the last one counts.
+func (s *Server) SetDeadline(r inspect.Ref, at time.Time) {
+	s.t.Helper()
+	msg, err := s.Client().HGet(s.ctx(), taskKey(r), "msg").Bytes()
+	s.must(err)
+	s.SetMessage(r, appendNumber(msg, 9, at.Unix()))
+}
+
 // SetState changes what a task's hash says of its state, and moves nothing.
 func (s *Server) SetState(r inspect.Ref, state inspect.State) {
 	s.t.Helper()

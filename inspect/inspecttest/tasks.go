@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -203,7 +204,8 @@ func (s *Server) Serve(queues map[string]int, concurrency int, handler asynq.Han
 }
 
 // ServeConfig is Serve with a configuration of the test's own. It logs nothing,
-// and looks for work more often than by default.
+// and looks for work more often than by default. When it returns, Redis knows of
+// the server.
 func (s *Server) ServeConfig(config asynq.Config, handler asynq.HandlerFunc) (stop func()) {
 	s.t.Helper()
 	config.Logger = silent{}
@@ -211,12 +213,28 @@ func (s *Server) ServeConfig(config asynq.Config, handler asynq.HandlerFunc) (st
 		config.TaskCheckInterval = 10 * time.Millisecond
 	}
 	srv := asynq.NewServer(s.AsynqOpt(), config)
+	before := s.servers()
 	if err := srv.Start(handler); err != nil {
 		s.t.Fatalf("starting asynq server: %v", err)
 	}
 	stop = sync.OnceFunc(srv.Shutdown)
 	s.t.Cleanup(stop)
+	s.must(eventually(func() error {
+		if !slices.ContainsFunc(s.servers(), func(one string) bool { return !slices.Contains(before, one) }) {
+			return errors.New("the asynq server has not said that it is there")
+		}
+		return nil
+	}))
 	return stop
+}
+
+// servers are those that have written a heartbeat (asynq rdb.go:
+// WriteServerState).
+func (s *Server) servers() []string {
+	s.t.Helper()
+	all, err := s.Client().ZRange(s.ctx(), "asynq:servers", 0, -1).Result()
+	s.must(err)
+	return all
 }
 
 // Inspector is asynq's own, closed with the test.
