@@ -43,7 +43,7 @@ type traffic struct {
 	noted   []reconcile.Finding
 
 	servers  []*killable
-	handlers sync.WaitGroup // also those that asynq no longer waits for
+	handlers atomic.Int64 // that are under way; also those that asynq no longer waits for
 }
 
 // try is one attempt: from when the handler was called to when it returned.
@@ -203,7 +203,7 @@ func (tr *traffic) enqueue(c *asynq.Client, random *rand.Rand, key, queue string
 // handle is one attempt. It goes on after asynq has given up on it.
 func (tr *traffic) handle(ctx context.Context, server int, task *asynq.Task) error {
 	tr.handlers.Add(1)
-	defer tr.handlers.Done()
+	defer tr.handlers.Add(-1)
 	id := task.ResultWriter().TaskID()
 	queue, _ := asynq.GetQueueName(ctx)
 	ref := queue + " " + id
@@ -438,7 +438,7 @@ func (tr *traffic) drain() {
 		}
 		_ = k.client.Close()
 	}
-	tr.handlers.Wait()
+	over(&tr.handlers)
 }
 
 type cutConn struct {
