@@ -66,7 +66,7 @@ func operate(spec string) int {
 }
 
 func (o *operator) run(ctx context.Context) error {
-	queue, err := inspect.Open(ctx, inspect.Options{URI: o.Redis, DB: o.DB})
+	queue, err := inspect.Open(ctx, inspect.Options{URI: o.Redis, DB: o.DB, DialTimeout: time.Minute, ReadTimeout: time.Minute})
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,8 @@ import (
 	"github.com/idemctl/idemctl/reconcile/journal"
 )
 
-// killRounds is how many applications are killed; IDEMCTL_KILL_ROUNDS replaces it.
+// killRounds is how many applications there are at least, and how many kills;
+// IDEMCTL_KILL_ROUNDS replaces it.
 func killRounds(t *testing.T) int {
 	text := os.Getenv("IDEMCTL_KILL_ROUNDS")
 	if text == "" {
@@ -38,21 +39,24 @@ func killRounds(t *testing.T) int {
 func TestKilledApplicationsLoseNothingAndRepeatNothing(t *testing.T) {
 	w := newWorkshop(t)
 	kills := map[string]int{}
-	rounds := killRounds(t)
-	for n := range rounds {
-		k := newKilling(t, w, n)
+	total := func() (n int) {
+		for _, of := range kills {
+			n += of
+		}
+		return n
+	}
+	// Some operators are faster than their killer, at whatever step that is.
+	least, rounds := killRounds(t), 0
+	for ; rounds < least || total() < least && rounds < 5*least; rounds++ {
+		k := newKilling(t, w, rounds)
 		k.round(kills)
 		if t.Failed() {
-			t.Fatalf("round %d: %d tasks, %+v, killed by %v", n, len(k.refs), k.moves, k.killed)
+			t.Fatalf("round %d: %d tasks, %+v, killed by %v", rounds, len(k.refs), k.moves, k.killed)
 		}
 	}
-	total := 0
-	for _, n := range kills {
-		total += n
-	}
-	t.Logf("%d kills in %d rounds: %v", total, rounds, kills)
-	if total < rounds {
-		t.Errorf("only %d kills in %d rounds", total, rounds)
+	t.Logf("%d kills in %d rounds: %v", total(), rounds, kills)
+	if total() < least {
+		t.Errorf("only %d kills in %d rounds", total(), rounds)
 	}
 }
 
