@@ -101,7 +101,7 @@ func newSentinelWorkshop(t *testing.T) (*workshop, failing) {
 // caughtUp waits until the replica has what the master has.
 func (s failing) caughtUp() {
 	s.t.Helper()
-	if n, err := s.Master.Client().Wait(s.t.Context(), 1, 10*time.Second).Result(); err != nil || n != 1 {
+	if n, err := s.Master.Client().Wait(s.t.Context(), 1, time.Minute).Result(); err != nil || n != 1 {
 		s.t.Fatalf("%d replicas have caught up: %v", n, err)
 	}
 }
@@ -114,8 +114,16 @@ func (s failing) failOver(dies bool) {
 	}
 	c := redis.NewSentinelClient(&redis.Options{Addr: s.Addr, Password: s.Password})
 	defer c.Close()
-	if err := c.Failover(s.t.Context(), inspecttest.MasterName).Err(); err != nil {
-		s.t.Fatal(err)
+	// After a while in which nothing moved, the sentinel first has to hear of the
+	// replica again.
+	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		err := c.Failover(s.t.Context(), inspecttest.MasterName).Err()
+		switch {
+		case err == nil:
+			return
+		case !redis.HasErrorPrefix(err, "NOGOODSLAVE") || time.Now().After(end):
+			s.t.Fatal(err)
+		}
 	}
 }
 
@@ -124,7 +132,7 @@ func (s failing) promoted() {
 	s.t.Helper()
 	c := redis.NewSentinelClient(&redis.Options{Addr: s.Addr, Password: s.Password})
 	defer c.Close()
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(20 * time.Millisecond) {
 		at, err := c.GetMasterAddrByName(s.t.Context(), inspecttest.MasterName).Result()
 		if err == nil && len(at) == 2 && at[0]+":"+at[1] == s.Replica.Addr && s.Replica.Client().Set(s.t.Context(), "writable", 1, 0).Err() == nil {
 			return
