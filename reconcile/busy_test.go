@@ -63,13 +63,19 @@ func TestAuditBesideABusyQueueFindsNothingWrongWithItsStructure(t *testing.T) {
 		}
 	}
 	var traffic sync.WaitGroup
+	defer func() {
+		b.stop.Store(true)
+		traffic.Wait()
+	}()
 	traffic.Go(b.produce)
 	traffic.Go(b.serve)
 	w.await("the first server's heartbeat", func() bool {
 		servers, err := w.queue.Servers(t.Context())
 		return err == nil && len(servers) > 0
 	})
-	for time.Now().Before(b.ends) && !t.Failed() {
+	const least, runs = 3, 1000 // audits and runs that show something
+	enough := func() bool { return time.Now().After(b.ends) && audits >= least && b.runs.Load() >= runs }
+	for end := b.ends.Add(2 * time.Minute); !enough() && time.Now().Before(end) && !t.Failed(); {
 		audit(reconcile.CodeQueueUnserved)
 	}
 	b.stop.Store(true)
@@ -77,7 +83,7 @@ func TestAuditBesideABusyQueueFindsNothingWrongWithItsStructure(t *testing.T) {
 	audit() // nobody serves what is left
 	t.Logf("%d audits judged %d tasks beside %d enqueues (%d refused) and %d runs; findings %v",
 		audits, tasks, b.enqueued.Load(), b.refused.Load(), b.runs.Load(), counts)
-	if audits < 3 || b.runs.Load() < 1000 {
+	if audits < least || b.runs.Load() < runs {
 		t.Errorf("%d audits beside %d runs: too few to show anything", audits, b.runs.Load())
 	}
 }
