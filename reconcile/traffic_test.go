@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -49,8 +51,13 @@ type traffic struct {
 // try is one attempt: from when the handler was called to when it returned.
 type try struct{ began, ended time.Time }
 
-// commit is when a key's transaction began and ended to commit.
-type commit struct{ began, ended time.Time }
+// commit is when a key's transaction began and ended to commit, and when asynq had
+// given its attempt up before; zero: it had not.
+type commit struct{ began, ended, gaveUp time.Time }
+
+// late says whether the commit came so long after its attempt was given up that
+// audits took the attempt for over: the machine stood still meanwhile.
+func (c commit) late() bool { return !c.gaveUp.IsZero() && c.ended.Sub(c.gaveUp) > zombieLimit }
 
 func newTraffic(t *testing.T, w *world, total int) *traffic {
 	t.Helper()
@@ -88,6 +95,13 @@ func (tr *traffic) ended(key string) (time.Time, bool) {
 	defer tr.mu.Unlock()
 	c, ok := tr.commits[key]
 	return c.ended, ok
+}
+
+// cameLate is commit.late for a key.
+func (tr *traffic) cameLate(key string) bool {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	return tr.commits[key].late()
 }
 
 func (tr *traffic) keyOf(id string) string {
@@ -246,6 +260,8 @@ func (tr *traffic) waited(id string, at time.Time) (waited, known bool) {
 }
 
 func (tr *traffic) attempt(ctx context.Context, kind, key string) error {
+	var gaveUp atomic.Pointer[time.Time]
+	defer context.AfterFunc(ctx, func() { gaveUp.Store(new(time.Now())) })()
 	switch kind {
 	case "live:before":
 		return errors.New("upstream refused")
@@ -261,7 +277,7 @@ func (tr *traffic) attempt(ctx context.Context, kind, key string) error {
 		<-ctx.Done()
 		time.Sleep(time.Duration(rand.IntN(500)) * time.Millisecond)
 	}
-	if err := tr.apply(key, kind == "live:slow-commit"); err != nil {
+	if err := tr.apply(key, kind == "live:slow-commit", &gaveUp); err != nil {
 		return err
 	}
 	if kind == "live:after" {
@@ -271,7 +287,7 @@ func (tr *traffic) attempt(ctx context.Context, kind, key string) error {
 }
 
 // apply writes mark and effect in one transaction, and records when.
-func (tr *traffic) apply(key string, slow bool) error {
+func (tr *traffic) apply(key string, slow bool, gaveUp *atomic.Pointer[time.Time]) error {
 	ctx := context.Background() // a handler that ignores its context
 	tx, err := tr.pool.Begin(ctx)
 	if err != nil {
@@ -298,7 +314,11 @@ func (tr *traffic) apply(key string, slow bool) error {
 		delete(tr.commits, key)
 		return err
 	}
-	tr.commits[key] = commit{began: began, ended: time.Now()}
+	c := commit{began: began, ended: time.Now()}
+	if at := gaveUp.Load(); at != nil {
+		c.gaveUp = *at
+	}
+	tr.commits[key] = c
 	return nil
 }
 
@@ -362,15 +382,18 @@ func (tr *traffic) kill() {
 	victim.dead.Store(true)
 	victim.server.Shutdown() // nothing of it reaches Redis any more
 	time.Sleep(zombieLimit + 1000*time.Millisecond)
+	tr.w.await("the end of the killed server's handlers", func() bool { return !tr.handling(number) })
 	taken := tr.taken()
-	time.Sleep(500 * time.Millisecond)
-	for id, queue := range tr.taken() {
-		if taken[id] == queue {
-			tr.expire(queue, id) // it was cut off while it took the task
-			tr.mu.Lock()
-			tr.killed[id] = true
-			tr.mu.Unlock()
-		}
+	for range 5 { // the others' are taken for a moment
+		time.Sleep(100 * time.Millisecond)
+		still := tr.taken()
+		maps.DeleteFunc(taken, func(id, queue string) bool { return still[id] != queue })
+	}
+	for id, queue := range taken {
+		tr.expire(queue, id) // it was cut off while it took the task
+		tr.mu.Lock()
+		tr.killed[id] = true
+		tr.mu.Unlock()
 	}
 	tr.mu.Lock()
 	defer tr.mu.Unlock()
@@ -383,6 +406,19 @@ func (tr *traffic) kill() {
 		delete(tr.running, ref)
 		tr.killed[id] = true
 	}
+}
+
+// handling says whether an attempt of a server is still under way.
+func (tr *traffic) handling(server int) bool {
+	tr.mu.Lock()
+	defer tr.mu.Unlock()
+	for ref, number := range tr.running {
+		_, id, _ := strings.Cut(ref, " ")
+		if number == server && slices.ContainsFunc(tr.tries[id], func(t try) bool { return t.ended.IsZero() }) {
+			return true
+		}
+	}
+	return false
 }
 
 // expire moves a lease so far into the past that a recoverer takes the task.
