@@ -10,6 +10,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // superuser is the bootstrap role of every server started here.
@@ -68,14 +69,14 @@ func prependAccessRule(dir string) error {
 // takes connections. It removes dir when it fails.
 func launch(bin string, id identity, dir string) (*cluster, error) {
 	var failures []error
-	for range 3 {
+	for range 5 {
 		port, err := freePort()
 		if err != nil {
 			os.RemoveAll(dir)
 			return nil, err
 		}
 		cmd := exec.Command(filepath.Join(bin, "postgres"), serverOptions(dir, port)...)
-		proc, err := id.start(cmd, dir, func() error { return answers(port) })
+		proc, err := id.start(cmd, dir, func() error { return answers(port, filepath.Join(dir, "data")) })
 		if err == nil {
 			return &cluster{proc: proc, port: port}, nil
 		}
@@ -90,8 +91,8 @@ func serverOptions(dir string, port int) []string {
 	settings := []string{
 		"listen_addresses=127.0.0.1", "unix_socket_directories=",
 		"fsync=off", "synchronous_commit=off", "full_page_writes=off",
-		"max_connections=60", "shared_buffers=32MB",
-		"wal_level=logical", "max_wal_senders=16", "max_replication_slots=8", "hot_standby=on",
+		"max_connections=200", "shared_buffers=32MB",
+		"wal_level=logical", "max_wal_senders=40", "max_replication_slots=8", "hot_standby=on",
 		"wal_keep_size=512MB", // what a replica being copied needs, whatever else is written meanwhile
 		"max_prepared_transactions=20",
 		"log_min_messages=warning", "lc_messages=C",
@@ -129,14 +130,22 @@ func majorOf(binary string) int {
 	return n
 }
 
-// freePort names a loopback port that was free a moment ago.
+// named are the ports that freePort has named, whose servers may not listen yet.
+var named sync.Map
+
+// freePort names a loopback port that was free a moment ago, and none twice.
 func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
+	for {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return 0, err
+		}
+		port := l.Addr().(*net.TCPAddr).Port
+		l.Close()
+		if _, again := named.LoadOrStore(port, true); !again {
+			return port, nil
+		}
 	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
 // checkReachable says which directory above dir keeps the server's user out.

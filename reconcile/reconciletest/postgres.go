@@ -2,14 +2,17 @@ package reconciletest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // Database is a PostgreSQL database that belongs to one test.
@@ -68,8 +71,26 @@ func Postgres(t testing.TB) *Database {
 	}
 	admin := c.database(t, "postgres")
 	admin.Exec("CREATE DATABASE " + name + " TEMPLATE template0")
-	t.Cleanup(func() { admin.Exec("DROP DATABASE " + name + " WITH (FORCE)") })
+	t.Cleanup(func() { admin.drop(name) })
 	return c.database(t, name)
+}
+
+// drop drops a database. The server waits some seconds for the sessions that it
+// ends, and gives up.
+func (db *Database) drop(name string) {
+	db.t.Helper()
+	for end := time.Now().Add(time.Minute); ; {
+		db.mu.Lock()
+		_, err := db.connected().Exec(context.Background(), "DROP DATABASE "+name+" WITH (FORCE)")
+		db.mu.Unlock()
+		var refusal *pgconn.PgError
+		switch {
+		case err == nil:
+			return
+		case !errors.As(err, &refusal) || refusal.Code != "55006" || time.Now().After(end): // object_in_use
+			db.t.Fatalf("dropping database %s: %v", name, err)
+		}
+	}
 }
 
 // borrow starts the shared server where it does not run yet, and names a new

@@ -2,12 +2,15 @@ package reconciletest
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"syscall"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/idemctl/idemctl/internal/tied"
 )
@@ -89,5 +92,22 @@ func (p *process) stop() {
 	os.RemoveAll(p.dir)
 }
 
-// answers is nil once a server takes connections on the port.
-func answers(port int) error { return accepts((&cluster{port: port}).dsn(superuser, "postgres")) }
+// answers is nil once the server of the data directory takes connections on the
+// port, and nobody else who has it.
+func answers(port int, data string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, (&cluster{port: port}).dsn(superuser, "postgres"))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	var of string
+	if err := conn.QueryRow(ctx, "SHOW data_directory").Scan(&of); err != nil {
+		return err
+	}
+	if of != data {
+		return fmt.Errorf("the server of %s answers on port %d, and not that of %s", of, port, data)
+	}
+	return nil
+}
