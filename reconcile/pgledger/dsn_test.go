@@ -74,8 +74,14 @@ func TestOpenHidesPasswordOfServersThatRefuse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	closedPort := listener.Addr().(*net.TCPAddr).Port
-	listener.Close()
+	defer listener.Close()
+	// At a client's own port nobody listens, and nobody else can meanwhile.
+	client, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	closedPort := client.LocalAddr().(*net.TCPAddr).Port
 	server := fmt.Sprintf("127.0.0.1:%d", db.Port)
 	for _, c := range []struct {
 		dsn   string

@@ -169,15 +169,24 @@ func TestJournalHasLimitsOfItsOwn(t *testing.T) {
 	db.Exec("ALTER DATABASE " + db.Name + " SET default_transaction_read_only = on")
 	o := journalOptions(db.DSN, "j")
 	o.Timeout = 200 * time.Millisecond
-	table := openJournal(t, o)
+	var table *pgledger.JournalTable
+	eventually(t, "opening", func() (err error) {
+		table, err = pgledger.OpenJournal(t.Context(), o)
+		return err
+	})
+	t.Cleanup(func() { _ = table.Close() })
 	locker := db.Session()
 	locker.Exec("BEGIN READ WRITE; LOCK TABLE j IN ACCESS EXCLUSIVE MODE")
-	start := time.Now()
-	_, err := table.Has(t.Context(), "r", 1)
-	failsAs(t, err, reconcile.LedgerTimeout, "j")
-	if took := time.Since(start); took > 5*time.Second {
-		t.Errorf("waited %s", took)
+	shortest := time.Hour
+	for range 5 { // a machine that stands still does not do so each time
+		start := time.Now()
+		_, err := table.Has(t.Context(), "r", 1)
+		failsAs(t, err, reconcile.LedgerTimeout, "j")
+		if shortest = min(shortest, time.Since(start)); shortest < 5*time.Second {
+			return
+		}
 	}
+	t.Errorf("waited %s each time", shortest)
 }
 
 func TestJournalBehindAPoolerOfTransactions(t *testing.T) {

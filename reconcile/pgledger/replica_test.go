@@ -18,7 +18,7 @@ func TestReplicaProvesAbsenceOnlyBehindAFence(t *testing.T) {
 	replica.CatchUp()
 
 	alone := open(t, pgledger.Options{DSN: replica.DSN})
-	l := open(t, pgledger.Options{DSN: replica.DSN, PrimaryDSN: db.DSN, Timeout: 500 * time.Millisecond})
+	l := open(t, pgledger.Options{DSN: replica.DSN, PrimaryDSN: db.DSN, Timeout: 6 * time.Second}) // also of statements
 	for _, l := range []*pgledger.Ledger{alone, l} {
 		f, err := l.Facts(context.Background())
 		if err != nil || !f.Replica {

@@ -18,16 +18,16 @@ func TestSessionsAreLimitedWhateverTheDSNSays(t *testing.T) {
 	db.Exec("ALTER DATABASE " + db.Name + " SET default_transaction_isolation = 'serializable'")
 	l := open(t, pgledger.Options{
 		DSN:     db.DSN + "&default_transaction_read_only=off&statement_timeout=0&application_name=other&options=-c%20row_security%3Don",
-		Timeout: 1234 * time.Millisecond, MaxConns: 1,
+		Timeout: 61234 * time.Millisecond, MaxConns: 1,
 	})
 	k := prepare(t, l, marks)
 	// The answer of a session's view is that of its settings.
 	db.Exec(`CREATE VIEW settings AS SELECT 'k'::text AS task_id, name || '=' || setting AS line FROM pg_settings`)
 	for setting, want := range map[string]string{
-		"transaction_read_only": "on", "statement_timeout": "1234", "transaction_isolation": "read committed",
+		"transaction_read_only": "on", "statement_timeout": "61234", "transaction_isolation": "read committed",
 		"row_security": "off", "application_name": "idemctl", "jit": "off",
 	} {
-		l := open(t, pgledger.Options{DSN: db.DSN + "&default_transaction_read_only=off&statement_timeout=0", AllowScan: true, Timeout: 1234 * time.Millisecond})
+		l := open(t, pgledger.Options{DSN: db.DSN + "&default_transaction_read_only=off&statement_timeout=0", AllowScan: true, Timeout: 61234 * time.Millisecond})
 		s := reconcile.Source{Table: "settings", When: "line = '" + setting + "=" + want + "'"}
 		if row := read(t, prepare(t, l, s), false, "k").Keys[0][0]; row.Passing != 1 {
 			t.Errorf("a lookup does not run with %s = %s", setting, want)
@@ -69,7 +69,11 @@ func TestReadEndsAtTheStatementTimeout(t *testing.T) {
 	db := reconciletest.Postgres(t)
 	db.Exec("CREATE TABLE marks (task_id text PRIMARY KEY)")
 	l := open(t, pgledger.Options{DSN: db.DSN, Timeout: 200 * time.Millisecond})
-	k := prepare(t, l, marks)
+	var k reconcile.Lookup
+	eventually(t, "preparing", func() (err error) {
+		k, err = l.Prepare(context.Background(), []reconcile.Source{marks})
+		return err
+	})
 	migration := db.Session()
 	migration.Exec("BEGIN; LOCK TABLE marks IN ACCESS EXCLUSIVE MODE")
 	_, err := k.Read(context.Background(), []string{"k"}, false)
@@ -77,7 +81,10 @@ func TestReadEndsAtTheStatementTimeout(t *testing.T) {
 	_, err = l.Prepare(context.Background(), []reconcile.Source{marks})
 	failsAs(t, err, reconcile.LedgerTimeout, "marks")
 	migration.Exec("ROLLBACK")
-	read(t, k, false, "k")
+	eventually(t, "reading once the table is free", func() error {
+		_, err := k.Read(context.Background(), []string{"k"}, false)
+		return err
+	})
 }
 
 // TestCancelEndsTheStatementOnTheServer: Ctrl-C leaves no query behind.
