@@ -184,7 +184,7 @@ func restoring(t *testing.T, typed []string) (line, meant string) {
 func (s *seat) copies(keys string) string {
 	s.t.Helper()
 	s.types(keys)
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(90 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		s.mu.Lock()
 		m := copiesText.FindStringSubmatch(s.text.String()[s.from:])
 		s.mu.Unlock()

@@ -33,11 +33,11 @@ func summaryOfOnly(path string) (last journal.Summary, ok bool) {
 // Whoever stops a run is named in the journal, which accounts for all that was
 // planned: by a signal, by the time limit, or by nobody, where it was killed.
 func TestJournalNamesWhatEndedARun(t *testing.T) {
-	const tasks = 60 // 15 seconds at 4 a second
+	const tasks = 200 // 50 seconds at 4 a second
 	n := newJournalNight(t, journalInLedger+"}")
 	failed := time.Now().Add(-time.Hour).Unix()
 	for _, ref := range n.redis.Fill("default", inspect.StateArchived, tasks, func(i int, m *inspecttest.Message) {
-		m.ID, m.Type, m.LastFailedAt = fmt.Sprintf("t%02d", i), "test:task", failed
+		m.ID, m.Type, m.LastFailedAt = fmt.Sprintf("t%03d", i), "test:task", failed
 		m.MaxRetry, m.Retried, m.LastErr = 3, 3, "refused"
 	}) {
 		if err := n.redis.Client().ZAdd(t.Context(), inspect.ArchiveKey("default"), redis.Z{Score: float64(failed), Member: ref.ID}).Err(); err != nil {
@@ -57,7 +57,7 @@ func TestJournalNamesWhatEndedARun(t *testing.T) {
 		{syscall.SIGTERM, nil, "interrupted (SIGTERM)", exitIncomplete},
 		{syscall.SIGINT, nil, "stopped by the operator (Ctrl-C)", exitIncomplete},
 		{syscall.SIGHUP, nil, "interrupted (SIGHUP: its terminal was closed)", exitIncomplete},
-		{0, []string{"--timeout=8s"}, "its time ran out (--timeout)", exitIncomplete},
+		{0, []string{"--timeout=15s"}, "its time ran out (--timeout)", exitIncomplete},
 		{syscall.SIGKILL, nil, "", -1},
 	} {
 		t.Run(c.signal.String(), func(t *testing.T) {
@@ -71,7 +71,7 @@ func TestJournalNamesWhatEndedARun(t *testing.T) {
 			if err := cmd.Start(); err != nil {
 				t.Fatal(err)
 			}
-			for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+			for end := time.Now().Add(90 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 				if s, ok := summaryOfOnly(file); ok && s.Done >= 2 || time.Now().After(end) {
 					break
 				}

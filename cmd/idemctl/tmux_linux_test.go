@@ -63,7 +63,7 @@ func (s *tmuxSeat) types(text string) screen {
 
 func (s *tmuxSeat) sees(texts ...string) screen {
 	s.t.Helper()
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	for end := time.Now().Add(90 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		shown := s.tmux("capture-pane", "-p")
 		missing := ""
 		for _, text := range texts {

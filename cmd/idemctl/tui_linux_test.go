@@ -24,6 +24,7 @@ type seat struct {
 	pty  *os.File
 	cmd  *exec.Cmd
 	done chan error
+	read chan struct{} // closed once all that was written is in text
 
 	mu   sync.Mutex
 	text strings.Builder // everything that was shown
@@ -58,7 +59,7 @@ func sitDown(t *testing.T, env []string, args ...string) *seat {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &seat{t: t, pty: pty, cmd: exec.CommandContext(t.Context(), path, args...), done: make(chan error, 1)}
+	s := &seat{t: t, pty: pty, cmd: exec.CommandContext(t.Context(), path, args...), done: make(chan error, 1), read: make(chan struct{})}
 	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr, s.cmd.Env = tty, tty, tty, os.Environ()
 	s.cmd.SysProcAttr = &unix.SysProcAttr{Setsid: true, Setctty: true}
 	for _, v := range append([]string{"TERM=screen-256color", "TZ=UTC"}, env...) {
@@ -71,7 +72,7 @@ func sitDown(t *testing.T, env []string, args ...string) *seat {
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	go s.read()
+	go s.reads()
 	go func() { s.done <- s.cmd.Wait() }()
 	t.Cleanup(func() {
 		_ = s.cmd.Process.Kill()
@@ -80,7 +81,8 @@ func sitDown(t *testing.T, env []string, args ...string) *seat {
 	return s
 }
 
-func (s *seat) read() {
+func (s *seat) reads() {
+	defer close(s.read)
 	buf := make([]byte, 64<<10)
 	for {
 		n, err := s.pty.Read(buf)
@@ -109,7 +111,7 @@ func (s *seat) sees(texts ...string) screen {
 // until waits until nothing is missing in what was shown since the last keys.
 func (s *seat) until(lacks func(shown string) string) screen {
 	s.t.Helper()
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(90 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		shown := s.shown()
 		missing := lacks(shown)
 		switch {
@@ -153,8 +155,13 @@ func (s *seat) leaves(code int) {
 		if err != nil && !errors.As(err, &exit) {
 			s.t.Fatal(err)
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(90 * time.Second):
 		s.t.Fatalf("it does not end:\n%s", s.shown())
+	}
+	select {
+	case <-s.read: // the last one who has the terminal is gone
+	case <-time.After(90 * time.Second):
+		s.t.Fatalf("something of it still has the terminal:\n%s", s.shown())
 	}
 	if got := s.cmd.ProcessState.ExitCode(); got != code {
 		s.t.Errorf("exit code %d, want %d:\n%s", got, code, s.shown())

@@ -109,7 +109,7 @@ contexts:
 // A signal in the middle of a plan ends it in good order: the journal accounts for
 // every item, and names the signal.
 func TestSignalInTheMiddleOfAPlanIsInTheJournal(t *testing.T) {
-	const tasks = 100 // 5 seconds at 20 a second
+	const tasks = 600 // 30 seconds at 20 a second
 	server, db := inspecttest.Start(t), reconciletest.Postgres(t)
 	db.Exec(`CREATE TABLE processed_tasks (task_id text PRIMARY KEY, processed_at timestamptz NOT NULL DEFAULT now())`)
 	failed := time.Now().Add(-time.Hour).Unix()
@@ -122,11 +122,11 @@ func TestSignalInTheMiddleOfAPlanIsInTheJournal(t *testing.T) {
 	log := filepath.Join(home, "journal.jsonl")
 	s := sitDown(t, []string{"HOME=" + home, "XDG_STATE_HOME=" + home, "IDEMCTL_CONFIG=" + nightly(t, home, server.URI(), db.DSN)}, "tui", "--write", "--journal", log)
 	s.sees("◆O night", "applied-archived")
-	s.types(":archived\r").sees("of 100")
-	s.types("*").sees("100 marked")
-	s.types("X").sees("Resolve 100, hold 0")
-	s.types("Aresolve 100\r").sees("Applying ")
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	s.types(":archived\r").sees("of 600")
+	s.types("*").sees("600 marked")
+	s.types("X").sees("Resolve 600, hold 0")
+	s.types("Aresolve 600\r").sees("Applying ")
+	for end := time.Now().Add(90 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		if r, ok := summaryOfOnly(log); ok && r.Done > 0 {
 			break
 		}
