@@ -52,7 +52,7 @@ func TestTellingEndsWithTheDesk(t *testing.T) {
 	d.close()
 	select {
 	case <-ended:
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("it waits for a screen that is gone")
 	}
 }
