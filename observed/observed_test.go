@@ -182,11 +182,11 @@ func TestPeriodicEntryTellsItsOptions(t *testing.T) {
 func TestRunsAndServersAreCounted(t *testing.T) {
 	s := inspecttest.Start(t)
 	s.Make(inspecttest.Spec{Type: "busy", Outcome: inspecttest.Active})
+	var f *observed.Facts
 	eventually(t, "the worker's record", func() bool {
-		f := collect(t, s, "default")[observed.Kind{Type: "busy", Queue: "default"}]
+		f = collect(t, s, "default")[observed.Kind{Type: "busy", Queue: "default"}]
 		return f != nil && f.Runs.Count == 1
 	})
-	f := collect(t, s, "default")[observed.Kind{Type: "busy", Queue: "default"}]
 	if f.Servers != 1 || f.ByState[inspect.StateActive] != 1 {
 		t.Errorf("%+v", f)
 	}
@@ -195,13 +195,11 @@ func TestRunsAndServersAreCounted(t *testing.T) {
 // eventually waits for what another process will have done.
 func eventually(t testing.TB, what string, done func() bool) {
 	t.Helper()
-	for range 1500 {
-		if done() {
-			return
+	for end := time.Now().Add(2 * time.Minute); !done(); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%s did not come", what)
 		}
-		time.Sleep(20 * time.Millisecond)
 	}
-	t.Fatalf("%s did not come", what)
 }
 
 type quiet struct{}
