@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -285,8 +286,15 @@ func TestCauseReadsWhatARealWorkerLeaves(t *testing.T) {
 		IsFailure:      func(err error) bool { return !errors.Is(err, errUncounted) },
 	}, causeWorker(duplicate, begun).ProcessTask)
 	<-begun
-	if err := s.Inspector().CancelProcessing("cancelled"); err != nil {
-		t.Fatal(err)
+	// Who has not subscribed yet does not hear of it.
+	inspector := s.Inspector()
+	for cancelled := refs[slices.IndexFunc(refs, func(r inspect.Ref) bool { return r.ID == "cancelled" })]; ; time.Sleep(20 * time.Millisecond) {
+		if err := inspector.CancelProcessing(cancelled.ID); err != nil {
+			t.Fatal(err)
+		}
+		if info, err := inspector.GetTaskInfo(cancelled.Queue, cancelled.ID); err != nil || info.State != asynq.TaskStateActive {
+			break
+		}
 	}
 
 	for _, task := range finished(t, s, refs) {

@@ -102,7 +102,9 @@ type entry struct {
 // returns what ends it sooner.
 func (w *world) schedule(entries ...entry) (stop func()) {
 	w.t.Helper()
-	s := asynq.NewScheduler(w.redis.AsynqOpt(), &asynq.SchedulerOpts{Logger: mute{}, HeartbeatInterval: 2 * time.Second})
+	// Entries outlive two heartbeats: they are not to expire while the machine
+	// stands still.
+	s := asynq.NewScheduler(w.redis.AsynqOpt(), &asynq.SchedulerOpts{Logger: mute{}, HeartbeatInterval: 6 * time.Second})
 	for _, e := range entries {
 		if _, err := s.Register(e.spec, asynq.NewTask(e.kind, []byte(e.payload)), e.options...); err != nil {
 			w.t.Fatal(err)

@@ -33,24 +33,26 @@ const (
 // life of each task is a sum that can be done by hand.
 func TestAuditFindsLocksThatEndBeforeTheirTasksCan(t *testing.T) {
 	w := newWorld(t)
-	const slack = 5 * time.Second // what this test may take, and more
+	const spare = 30 * time.Second // what this test may take, and more
+	began := time.Now()
 	w.redis.Make(
 		inspecttest.Spec{
 			Outcome: inspecttest.Active, ID: "running", Type: "test:hog", Payload: []byte("hog"),
 			Options: brief(asynq.Unique(briefLife - time.Second)),
 		},
 		inspecttest.Spec{ID: "brief", Payload: []byte("1"), Options: brief(asynq.Unique(briefLife))},
-		inspecttest.Spec{ID: "brief-ok", Payload: []byte("2"), Options: brief(asynq.Unique(briefLife + slack))},
+		inspecttest.Spec{ID: "brief-ok", Payload: []byte("2"), Options: brief(asynq.Unique(briefLife + spare))},
 		inspecttest.Spec{ID: "once", Payload: []byte("3"), Options: once(asynq.Unique(onceLife))},
-		inspecttest.Spec{ID: "once-ok", Payload: []byte("4"), Options: once(asynq.Unique(onceLife + slack))},
+		inspecttest.Spec{ID: "once-ok", Payload: []byte("4"), Options: once(asynq.Unique(onceLife + spare))},
 		inspecttest.Spec{Outcome: inspecttest.Scheduled, ID: "due", Payload: []byte("5"), Options: brief(asynq.ProcessIn(100*time.Second), asynq.Unique(briefLife))},
-		inspecttest.Spec{Outcome: inspecttest.Scheduled, ID: "due-ok", Payload: []byte("6"), Options: brief(asynq.ProcessIn(100*time.Second), asynq.Unique(briefLife+2*slack))},
+		inspecttest.Spec{Outcome: inspecttest.Scheduled, ID: "due-ok", Payload: []byte("6"), Options: brief(asynq.ProcessIn(100*time.Second), asynq.Unique(briefLife+2*spare))},
 		inspecttest.Spec{ID: "plain", Payload: []byte("7"), Options: brief()},
-		inspecttest.Spec{Outcome: inspecttest.Aggregating, ID: "grouped", Payload: []byte("8"), Options: brief(asynq.Unique(10 * time.Second))},
+		inspecttest.Spec{Outcome: inspecttest.Aggregating, ID: "grouped", Payload: []byte("8"), Options: brief(asynq.Unique(50 * time.Second))},
 		// An attempt cannot run past its deadline.
-		inspecttest.Spec{ID: "deadline-ok", Payload: []byte("9"), Options: brief(asynq.Deadline(time.Now().Add(20*time.Second)), asynq.Unique(30*time.Second))},
+		inspecttest.Spec{ID: "deadline-ok", Payload: []byte("9"), Options: brief(asynq.Deadline(time.Now().Add(45*time.Second)), asynq.Unique(55*time.Second))},
 	)
 	fs := w.find(reconcile.Options{})
+	slack := time.Since(began) + 2*time.Second // whole seconds
 	byID := fs.only(t, reconcile.CodeLockExpiresEarly, reconcile.SeverityWarning, "running", "brief", "once", "due")
 	for id, want := range map[string]struct{ low, high, ttl time.Duration }{
 		"running": {briefLife, briefLife, briefLife},
@@ -70,12 +72,13 @@ func TestAuditFindsLocksThatEndBeforeTheirTasksCan(t *testing.T) {
 // What nobody can bound is not said to outlive its lock.
 func TestAuditSaysNothingOfALockWhoseTaskHasNoBound(t *testing.T) {
 	w := newWorld(t)
-	w.redis.Make(hog("halted"), inspecttest.Spec{ID: "a", Queue: "halted", Payload: []byte("1"), Options: brief(asynq.Unique(20 * time.Second))},
-		inspecttest.Spec{ID: "b", Queue: "halted", Payload: []byte("2"), Options: brief(asynq.Unique(10 * time.Second))},
+	began := time.Now()
+	w.redis.Make(hog("halted"), inspecttest.Spec{ID: "a", Queue: "halted", Payload: []byte("1"), Options: brief(asynq.Unique(55 * time.Second))},
+		inspecttest.Spec{ID: "b", Queue: "halted", Payload: []byte("2"), Options: brief(asynq.Unique(45 * time.Second))},
 		inspecttest.Spec{ID: "plain", Queue: "halted", Payload: []byte("3")},
 	)
-	w.redis.Make(inspecttest.Spec{ID: "c", Queue: "nobody", Payload: []byte("1"), Options: brief(asynq.Unique(10 * time.Second))})
-	w.redis.Make(hog("served"), inspecttest.Spec{ID: "d", Queue: "served", Payload: []byte("1"), Options: brief(asynq.Unique(10 * time.Second))})
+	w.redis.Make(inspecttest.Spec{ID: "c", Queue: "nobody", Payload: []byte("1"), Options: brief(asynq.Unique(45 * time.Second))})
+	w.redis.Make(hog("served"), inspecttest.Spec{ID: "d", Queue: "served", Payload: []byte("1"), Options: brief(asynq.Unique(45 * time.Second))})
 	if err := w.redis.Inspector().PauseQueue("halted"); err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +91,7 @@ func TestAuditSaysNothingOfALockWhoseTaskHasNoBound(t *testing.T) {
 	if f.Lock.Owner != "b" || f.Lock.OwnerState != inspect.StatePending {
 		t.Errorf("lock %+v, want b's, which ends first", *f.Lock)
 	}
-	within(t, "the TTL left", f.Lock.TTL, time.Second, 10*time.Second)
+	within(t, "the TTL left", f.Lock.TTL, 45*time.Second-time.Since(began), 45*time.Second)
 
 	t.Run("nor ticks where the queue goes on", func(t *testing.T) {
 		if err := w.redis.Inspector().UnpauseQueue("halted"); err != nil {
@@ -151,7 +154,7 @@ func TestAuditBelievesDeclaredDelaysAndDoubtsAssumedOnes(t *testing.T) {
 func TestAuditAddsTheDeclaredQueueWait(t *testing.T) {
 	w := newWorld(t)
 	w.redis.Make(hog("default"))
-	for i, ttl := range []time.Duration{briefLife + 100*time.Second, briefLife + 140*time.Second} {
+	for i, ttl := range []time.Duration{briefLife + 100*time.Second, briefLife + 3*time.Minute} {
 		w.redis.Make(inspecttest.Spec{ID: fmt.Sprint("t", i), Payload: []byte{byte(i)}, Options: brief(asynq.Unique(ttl))})
 	}
 	fs := w.find(reconcile.Options{Rules: []reconcile.Rule{

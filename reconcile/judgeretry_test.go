@@ -3,6 +3,7 @@ package reconcile_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -106,20 +107,23 @@ func TestAuditFindsDelaysOutsideTheDeclaredPolicy(t *testing.T) {
 func TestAuditFindsTasksThatOutlivedTheirDeadline(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	soon := asynq.Deadline(time.Now().Add(time.Second))
-	later := asynq.Deadline(time.Now().Add(time.Hour))
-	options := func(o ...asynq.Option) []asynq.Option { return o }
-	w.redis.Make(
-		inspecttest.Spec{Outcome: inspecttest.Archived, ID: "archived", Payload: []byte("1"), Options: options(soon)},
-		inspecttest.Spec{Outcome: inspecttest.Completed, ID: "completed", Payload: []byte("2"), Options: options(soon)},
-		inspecttest.Spec{Outcome: inspecttest.Retry, ID: "retry", Payload: []byte("3"), Options: options(soon)},
-		inspecttest.Spec{Outcome: inspecttest.Retry, ID: "retry-ok", Payload: []byte("4"), Options: options(later)},
-		inspecttest.Spec{Outcome: inspecttest.Pending, ID: "pending", Payload: []byte("6"), Options: options(soon)},
-		inspecttest.Spec{Outcome: inspecttest.Pending, ID: "pending-ok", Payload: []byte("7"), Options: options(later)},
-		inspecttest.Spec{Outcome: inspecttest.Scheduled, ID: "scheduled", Payload: []byte("8"), Options: options(soon)},
+	later := []asynq.Option{asynq.Deadline(time.Now().Add(time.Hour))}
+	refs := w.redis.Make(
+		inspecttest.Spec{Outcome: inspecttest.Archived, ID: "archived", Payload: []byte("1"), Options: later},
+		inspecttest.Spec{Outcome: inspecttest.Completed, ID: "completed", Payload: []byte("2"), Options: later},
+		inspecttest.Spec{Outcome: inspecttest.Retry, ID: "retry", Payload: []byte("3"), Options: later},
+		inspecttest.Spec{Outcome: inspecttest.Retry, ID: "retry-ok", Payload: []byte("4"), Options: later},
+		inspecttest.Spec{Outcome: inspecttest.Pending, ID: "pending", Payload: []byte("6"), Options: later},
+		inspecttest.Spec{Outcome: inspecttest.Pending, ID: "pending-ok", Payload: []byte("7"), Options: later},
+		inspecttest.Spec{Outcome: inspecttest.Scheduled, ID: "scheduled", Payload: []byte("8"), Options: later},
 		inspecttest.Spec{Outcome: inspecttest.Scheduled, ID: "scheduled-ok", Payload: []byte("9")},
-		inspecttest.Spec{Outcome: inspecttest.Aggregating, ID: "grouped", Payload: []byte("10"), Options: options(soon)},
+		inspecttest.Spec{Outcome: inspecttest.Aggregating, ID: "grouped", Payload: []byte("10"), Options: later},
 	)
+	for _, r := range refs { // no worker would have begun a task whose deadline is past
+		if !strings.HasSuffix(r.ID, "-ok") {
+			w.redis.SetDeadline(r, time.Now())
+		}
+	}
 	settleDown()
 	fs := w.find(reconcile.Options{})
 	for id, f := range fs.only(t, reconcile.CodeDeadlinePassed, reconcile.SeverityWarning, "retry", "pending", "scheduled") {

@@ -69,12 +69,13 @@ func TestRequeueRunsWhatIsLostAndHoldsTheRest(t *testing.T) {
 	w.redis.Make(
 		inspecttest.Spec{Outcome: inspecttest.Archived, ID: "lost", Payload: []byte("1")},
 		inspecttest.Spec{Outcome: inspecttest.Archived, ID: "done", Payload: []byte("2")},
-		inspecttest.Spec{Outcome: inspecttest.Archived, ID: "late", Payload: []byte("3"), Options: []asynq.Option{asynq.Deadline(time.Now().Add(2 * time.Second))}},
+		inspecttest.Spec{Outcome: inspecttest.Archived, ID: "late", Payload: []byte("3"), Options: []asynq.Option{asynq.Deadline(time.Now().Add(time.Hour))}},
 		inspecttest.Spec{Outcome: inspecttest.Archived, ID: "shared", Payload: []byte("4")},
 		inspecttest.Spec{Outcome: inspecttest.Pending, ID: "shared", Queue: "low", Payload: []byte("5")},
 	)
+	w.redis.SetDeadline(ref("late"), time.Now())
 	w.apply("done")
-	time.Sleep(2500 * time.Millisecond)
+	settleDown()
 	plan := w.requeue(reconcile.Options{Scope: reconcile.Scope{Queues: []string{"default"}}}, idle(reconcile.Moves{}))
 	if s := stepOn(t, plan, "lost"); s.Hold != "" || plan.Runnable() != 1 {
 		t.Fatalf("lost is held: %q; %d are to run", s.Hold, plan.Runnable())
@@ -343,10 +344,11 @@ func TestCanaryStopsTheRestWhenItFails(t *testing.T) {
 		handler func(w *workshop, id string) error
 		runs    int
 		words   string
+		wait    time.Duration
 	}{
-		"it fails again":         {func(*workshop, string) error { return fmt.Errorf("no: %w", asynq.SkipRetry) }, 1, "it failed again (no"},
-		"it writes no row":       {func(*workshop, string) error { return nil }, 1, "no row says"},
-		"it succeeds, and so on": {func(w *workshop, id string) error { w.apply(id); return nil }, 5, ""},
+		"it fails again":         {func(*workshop, string) error { return fmt.Errorf("no: %w", asynq.SkipRetry) }, 1, "it failed again (no", time.Minute},
+		"it writes no row":       {func(*workshop, string) error { return nil }, 1, "no row says", 8 * time.Second}, // which are waited for to the end
+		"it succeeds, and so on": {func(w *workshop, id string) error { w.apply(id); return nil }, 5, "", time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorkshop(t)
@@ -363,7 +365,7 @@ func TestCanaryStopsTheRestWhenItFails(t *testing.T) {
 			plan := w.requeue(reconcile.Options{}, reconcile.Moves{})
 			var seen []reconcile.Watched
 			out, err := w.perform(reconcile.Options{}, plan, reconcile.Application{
-				Canary: 1, CanaryWait: 2 * time.Second, Watched: func(x reconcile.Watched) { seen = append(seen, x) },
+				Canary: 1, CanaryWait: tt.wait, Watched: func(x reconcile.Watched) { seen = append(seen, x) },
 			})
 			ran := 0
 			for _, a := range out {
@@ -418,7 +420,6 @@ func TestApplyWaitsWhileAQueueIsFull(t *testing.T) {
 		w.apply(task.ResultWriter().TaskID())
 		return nil
 	})
-	time.Sleep(100 * time.Millisecond)
 	plan = w.requeue(reconcile.Options{}, reconcile.Moves{})
 	out, err = w.perform(reconcile.Options{}, plan, reconcile.Application{MaxPending: 2})
 	if err != nil || len(out) != 7 {

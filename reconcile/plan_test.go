@@ -221,20 +221,17 @@ func TestRepairOfAnUnleasedTaskDependsOnItsEffect(t *testing.T) {
 	// A recoverer takes it, as it takes every expired lease.
 	stop := w.redis.Serve(map[string]int{"default": 1}, 1, func(context.Context, *asynq.Task) error { return errors.New("later") })
 	defer stop()
-	for range 100 {
-		if w.state("lost").State != inspect.StateActive {
-			return
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	t.Errorf("the recoverer left it %s", w.state("lost").State)
+	w.await("the recoverer to take it", func() bool { return w.state("lost").State != inspect.StateActive })
 }
 
 func TestRepairLetsARunningWorkerBe(t *testing.T) {
 	t.Parallel()
 	w := newWorkshop(t)
 	w.redis.Make(inspecttest.Spec{Outcome: inspecttest.Active, ID: "running"})
-	time.Sleep(6 * time.Second) // until a heartbeat names what the worker runs
+	w.await("a heartbeat that names what the worker runs", func() bool {
+		servers, err := w.queue.Servers(t.Context())
+		return err == nil && len(servers) == 1 && len(servers[0].Workers) == 1
+	})
 	w.redis.Unlease(ref("running"))
 	plan := w.repairs(reconcile.Scope{IDs: []string{"running"}}, reconcile.Selection{Force: "I know better"})
 	if s := stepOn(t, plan, "running"); s.Hold == "" || s.Forced {

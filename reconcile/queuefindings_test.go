@@ -109,6 +109,12 @@ func TestAuditFindsClocksThatDiffer(t *testing.T) {
 		{-time.Hour, reconcile.SeverityHigh, " ahead of Redis's"},
 	} {
 		got := w.findThrough(shifted{w.queue, c.by}, reconcile.Options{}).of(reconcile.CodeClockSkew)
+		for range 10 { // while an answer takes seconds, nothing is sure
+			if len(got) > 0 || c.severity == reconcile.SeverityNone {
+				break
+			}
+			got = w.findThrough(shifted{w.queue, c.by}, reconcile.Options{}).of(reconcile.CodeClockSkew)
+		}
 		switch {
 		case c.severity == reconcile.SeverityNone && len(got) == 0:
 		case c.severity == reconcile.SeverityNone || len(got) != 1:

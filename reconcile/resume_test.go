@@ -240,14 +240,10 @@ func TestResumeSaysWhatBecameOfEveryRequeue(t *testing.T) {
 // until waits until the task is in the state.
 func (w *world) until(id string, s inspect.State) {
 	w.t.Helper()
-	for range 100 {
+	w.await(fmt.Sprintf("%s to become %s", id, s), func() bool {
 		tasks, err := w.queue.Read(w.t.Context(), []inspect.Ref{ref(id)})
-		if err == nil && tasks[0].State == s {
-			return
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	w.t.Fatalf("%s does not become %s", id, s)
+		return err == nil && tasks[0].State == s
+	})
 }
 
 func TestResumeSaysWhatBecameOfEveryDeletion(t *testing.T) {
