@@ -86,16 +86,15 @@ func TestJournalWaitsForAnotherWriter(t *testing.T) {
 	}
 	o := s.options("j")
 	o.Timeout = 300 * time.Millisecond
-	table, err := sqliteledger.OpenJournal(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	var table *sqliteledger.JournalTable
+	eventually(t, "opening", func() (err error) {
+		table, err = sqliteledger.OpenJournal(t.Context(), o)
+		return err
+	})
 	defer func() { _ = table.Close() }()
 	s.Exec("BEGIN IMMEDIATE")
 	entry := []journal.Entry{{Record: journal.Record{Run: "r", Seq: 1, Kind: journal.KindRun}, Line: []byte("{}")}}
 	failsAs(t, table.Write(t.Context(), entry), reconcile.LedgerTimeout, "timeout")
 	s.Exec("COMMIT")
-	if err := table.Write(t.Context(), entry); err != nil {
-		t.Errorf("after the other writer: %v", err)
-	}
+	eventually(t, "writing after the other writer", func() error { return table.Write(t.Context(), entry) })
 }
