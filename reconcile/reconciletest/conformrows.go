@@ -2,6 +2,7 @@ package reconciletest
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -154,9 +155,16 @@ func testOldest(t *testing.T, b *bench) {
 	k := b.prepare(reconcile.Source{Table: "marks"}, reconcile.Source{Table: "bare"})
 	check := func(when string, want ...reconcile.SourceAge) {
 		t.Helper()
-		got, err := k.Oldest(context.Background())
-		if err != nil {
-			t.Fatal(err)
+		var got []reconcile.SourceAge
+		for range 10 {
+			var err error
+			if got, err = k.Oldest(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			// A search that is held up ends without a time, which is no answer.
+			if !slices.ContainsFunc(want, func(w reconcile.SourceAge) bool { return !w.Oldest.IsZero() }) || !got[0].Oldest.IsZero() {
+				break
+			}
 		}
 		for i := range want {
 			if got[i].Empty != want[i].Empty || !got[i].Oldest.Equal(want[i].Oldest) {

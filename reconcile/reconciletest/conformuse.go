@@ -62,6 +62,7 @@ func testOneSnapshot(t *testing.T, b *bench) {
 	k := b.prepare(reconcile.Source{Table: "marks"}, reconcile.Source{Table: "pay"})
 	const keys = 150
 	done := make(chan struct{})
+	b.Cleanup(func() { <-done }) // whatever ends the test, nobody writes after it
 	go func() {
 		defer close(done)
 		for i := range keys {
