@@ -208,11 +208,12 @@ func TestTwoOperatorsMoveEachTaskOnce(t *testing.T) {
 	for i, plan := range plans {
 		other := &workshop{world: w.world, path: fmt.Sprint(w.path, i)} // on another host
 		go func() {
-			out, err := other.perform(reconcile.Options{}, plan, reconcile.Application{})
-			if err != nil {
+			var out map[string]reconcile.Applied
+			defer func() { done <- out }() // whatever ends it
+			var err error
+			if out, err = other.perform(reconcile.Options{}, plan, reconcile.Application{}); err != nil {
 				t.Error(err)
 			}
-			done <- out
 		}()
 	}
 	a, b := <-done, <-done

@@ -42,7 +42,11 @@ func TestReplicaProvesAbsenceOnlyBehindAFence(t *testing.T) {
 	resumed := make(chan struct{})
 	go func() {
 		defer close(resumed)
-		time.Sleep(100 * time.Millisecond)
+		const waiting = `SELECT count(*) FROM pg_stat_activity
+			WHERE application_name = 'idemctl' AND state <> 'idle' AND query LIKE '%pg_last_wal_replay_lsn%'`
+		for end := time.Now().Add(time.Minute); replica.Value(waiting) == "0" && time.Now().Before(end); {
+			time.Sleep(5 * time.Millisecond)
+		}
 		replica.Resume()
 	}()
 	patient := open(t, pgledger.Options{DSN: replica.DSN, PrimaryDSN: db.DSN})
