@@ -63,6 +63,15 @@ func (s *Sentinel) start(t testing.TB) {
 		t.Fatal(err)
 	}
 	t.Cleanup(proc.stop)
+	s.calm()
+}
+
+// calm keeps the sentinel from doing nothing for half a minute after the machine
+// stood still for two seconds ("TILT mode"). Those before Redis 7 cannot be told.
+func (s *Sentinel) calm() {
+	c := redis.NewClient(&redis.Options{Addr: s.Addr, Password: s.Password})
+	defer c.Close()
+	_ = c.Do(context.Background(), "sentinel", "debug", "tilt-trigger", "600000").Err()
 }
 
 // ready asks the sentinel for the replica that it found at the master.
