@@ -324,11 +324,9 @@ func (in *incident) applied() map[string]bool {
 
 // quiet says that nothing is left to run.
 func (in *incident) quiet() bool {
-	ctx, left := context.Background(), int64(0)
+	left := int64(0)
 	for _, q := range raceQueues {
-		r := in.redis.Client()
-		left += r.LLen(ctx, "asynq:{"+q+"}:pending").Val() + r.LLen(ctx, "asynq:{"+q+"}:active").Val() +
-			r.ZCard(ctx, "asynq:{"+q+"}:scheduled").Val() + r.ZCard(ctx, "asynq:{"+q+"}:retry").Val()
+		left += in.redis.Waiting(q)
 	}
 	return left == 0
 }

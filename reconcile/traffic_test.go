@@ -449,19 +449,14 @@ func (tr *traffic) taken() map[string]string {
 
 // quiet waits until nothing is left to run.
 func (tr *traffic) quiet() {
-	deadline := time.Now().Add(2 * time.Minute)
-	ctx := context.Background()
-	for time.Now().Before(deadline) {
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		left := int64(0)
 		for _, q := range liveQueues {
-			rdb := tr.w.redis.Client()
-			left += rdb.LLen(ctx, "asynq:{"+q+"}:pending").Val() + rdb.LLen(ctx, "asynq:{"+q+"}:active").Val() +
-				rdb.ZCard(ctx, "asynq:{"+q+"}:retry").Val() + rdb.ZCard(ctx, "asynq:{"+q+"}:scheduled").Val()
+			left += tr.w.redis.Waiting(q)
 		}
 		if left == 0 {
 			return
 		}
-		time.Sleep(50 * time.Millisecond)
 	}
 	tr.t.Error("the traffic did not come to rest")
 }

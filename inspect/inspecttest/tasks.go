@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/hibiken/asynq"
+	"github.com/redis/go-redis/v9"
 
 	"github.com/idemctl/idemctl/inspect"
 )
@@ -235,6 +236,29 @@ func (s *Server) servers() []string {
 	all, err := s.Client().ZRange(s.ctx(), "asynq:servers", 0, -1).Result()
 	s.must(err)
 	return all
+}
+
+// Waiting is how many tasks of a queue are running or still to run, at one instant:
+// read one after the other, the lists may each be empty while a task goes from one
+// to the next. Groups are not looked at.
+func (s *Server) Waiting(queue string) int64 {
+	s.t.Helper()
+	var counts []*redis.IntCmd
+	_, err := s.Client().TxPipelined(s.ctx(), func(p redis.Pipeliner) error {
+		counts = []*redis.IntCmd{
+			p.LLen(s.ctx(), key(queue, "pending")), p.LLen(s.ctx(), key(queue, "active")),
+			p.ZCard(s.ctx(), key(queue, "scheduled")), p.ZCard(s.ctx(), key(queue, "retry")),
+		}
+		return nil
+	})
+	if err != nil {
+		s.t.Errorf("counting the tasks of queue %q: %v", queue, err)
+	}
+	waiting := int64(0)
+	for _, n := range counts {
+		waiting += n.Val()
+	}
+	return waiting
 }
 
 // Inspector is asynq's own, closed with the test.
