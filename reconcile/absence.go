@@ -121,10 +121,38 @@ func firstAttempt(t inspect.Task, b *Bound, now time.Time) time.Time {
 			first = at
 		}
 	}
+	return first.Add(-longestTried(t, b, now, recoveryWait))
+}
+
+// oldestRow is how long before its last sign of life a row of the task can have been
+// written; 0 where it shows no sign. An older one is an earlier run's: what this
+// says too much makes that one the task's. The wait for a recoverer is part of it
+// only where one can have come: the error of an attempt that a worker survived says
+// so, and there was no other.
+func oldestRow(t inspect.Task, b *Bound, now time.Time) time.Duration {
+	last := lastSign(t)
+	if b == nil || last.IsZero() {
+		return 0
+	}
+	if t.Retried > 0 || CauseOf(t) == CauseLease {
+		return last.Sub(firstAttempt(t, b, now))
+	}
+	first := last
+	for _, at := range []time.Time{t.LastFailedAt, t.CompletedAt} {
+		if !at.IsZero() && at.Before(first) {
+			first = at
+		}
+	}
+	return last.Sub(first) + sum(longestTried(t, b, now, 0), clockSlack)
+}
+
+// longestTried is the longest time from the beginning of the task's first attempt to
+// the last sign of it that its counters allow, with a wait for a recoverer.
+func longestTried(t inspect.Task, b *Bound, now time.Time, recovery time.Duration) time.Duration {
 	retried := max(0, t.Retried) // a message may claim anything
 	life := float64(retried+1)*attemptLimit(t, b, now).Seconds() +
 		float64(retried)*b.Policy.QueueWait.Seconds() +
-		recoveryWait.Seconds()
+		recovery.Seconds()
 	for n := range min(retried, maxCountedRetries) {
 		_, longest := b.delays.Bounds(n)
 		life += longest.Seconds()
@@ -133,8 +161,7 @@ func firstAttempt(t inspect.Task, b *Bound, now time.Time) time.Time {
 		_, longest := b.delays.Bounds(retried)
 		life += float64(more) * longest.Seconds()
 	}
-	life = min(life, maxLife.Seconds())
-	return first.Add(-time.Duration(life * float64(time.Second)))
+	return time.Duration(min(life, maxLife.Seconds()) * float64(time.Second))
 }
 
 const (

@@ -20,6 +20,17 @@ const (
 // blocking are the codes of what refuses new work and will not do it.
 var blocking = []Code{CodeLockBlocks, CodeLockOrphaned, CodeLockPhantom, CodeIDBlocked, CodeGhost, CodeResultOnly}
 
+// aspect is what a report of the run speaks of.
+func (a aim) aspect() Aspect {
+	switch a {
+	case aimStructure:
+		return AspectStructure
+	case aimBlocked:
+		return AspectBlocked
+	}
+	return AspectAll
+}
+
 // tells says whether a code belongs to what the run is for.
 func (a aim) tells(c Code) bool {
 	switch a {

@@ -41,7 +41,7 @@ func (r *run) decide(b *Bound, s *suspect, now time.Time) {
 func (s *suspect) archived(b *Bound, now time.Time) Archived {
 	a := Archived{
 		Task: s.task, Rule: b, Key: s.key, Verdict: s.verdict, Lock: s.lock, Now: now,
-		Twin: s.twin, Shared: s.shared, StaleAfter: longestBefore(s.task, b, now),
+		Twin: s.twin, Shared: s.shared, StaleAfter: oldestRow(s.task, b, now),
 		Readings: readings(b, s.rows), KeyProblem: s.keyProblem,
 	}
 	if l := s.lock; l != nil && l.State == LockTaken && l.OwnerState.Live() {

@@ -110,6 +110,12 @@ func leave(d *Dossier) Choice {
 	case v.Has(CodeStaleMark), v.Has(CodeMismatch), v.Has(CodeStaleClaim):
 		c.Outcome += "; a row that is not its own makes its handler skip the work"
 		c.Safe = false
+	case d.mayBeEarliers():
+		c.Outcome += "; the row may be an earlier run's, and the work undone"
+		c.Safe = false
+	case v.Status == StatusNotApplied && d.tooLate() && d.Task.State != inspect.StateCompleted:
+		c.Outcome += "; the work stays undone"
+		c.Safe = false
 	case v.Has(CodePartial), v.Has(CodeInDoubt), v.Status == StatusUnknown:
 		c.Outcome += "; nobody can say whether the work is done"
 		c.Safe = false
@@ -120,10 +126,26 @@ func leave(d *Dossier) Choice {
 	return c
 }
 
+// mayBeEarliers says that the row of an archived task may be that of an earlier run
+// under its ID or key.
+func (d *Dossier) mayBeEarliers() bool {
+	a := d.archived()
+	return a.Task.State == inspect.StateArchived && a.Verdict.Status == StatusApplied && stale(a)
+}
+
+// tooLate says that no attempt of a waiting task comes before its deadline.
+func (d *Dossier) tooLate() bool {
+	return d.pastDeadline() || !d.Task.Deadline.IsZero() && d.Task.NextProcessAt.After(d.Task.Deadline)
+}
+
+func (d *Dossier) pastDeadline() bool {
+	return !d.Task.Deadline.IsZero() && d.Task.Deadline.Before(d.ConfirmedAt)
+}
+
 func rerun(d *Dossier) Choice {
 	t, v := d.Task, d.Verdict
 	c := Choice{Verb: "run"}
-	if !t.Deadline.IsZero() && t.Deadline.Before(d.ConfirmedAt) {
+	if d.pastDeadline() {
 		c.Outcome = "its deadline has passed: it is archived again and the handler is not called"
 		return c
 	}
@@ -175,7 +197,7 @@ func (d *Dossier) requeue(a Archived) (Action, HoldReason) {
 func (d *Dossier) archived() Archived {
 	return Archived{
 		Task: d.Task, Rule: d.Rule, Key: d.Key, KeyProblem: d.KeyProblem, Verdict: d.Verdict, Readings: d.Readings, Lock: d.Lock,
-		Shared: d.found(CodeIDShared), Now: d.ConfirmedAt, StaleAfter: longestBefore(d.Task, d.Rule, d.ConfirmedAt),
+		Shared: d.found(CodeIDShared), Now: d.ConfirmedAt, StaleAfter: oldestRow(d.Task, d.Rule, d.ConfirmedAt),
 		Twin: d.Lock != nil && d.Lock.State == LockTaken && d.Lock.OwnerState.Live(),
 	}
 }

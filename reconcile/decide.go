@@ -69,8 +69,8 @@ type Archived struct {
 	// ID where IDs are the keys of one source.
 	Shared bool
 	Now    time.Time
-	// StaleAfter is how long before its last sign of life the task can have
-	// begun: an older row may be an earlier run's.
+	// StaleAfter is how long before its last sign of life a row of the task can have
+	// been written: an older one may be an earlier run's.
 	StaleAfter time.Duration
 	// Accepted says that the operator accepts the type though nothing stops a
 	// second effect of it.

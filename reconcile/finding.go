@@ -90,7 +90,8 @@ type Finding struct {
 	// ConfirmedAt is the instant the finding speaks of, by Redis's clock.
 	ConfirmedAt time.Time
 
-	// longest is how long before its last sign of life the task can have begun.
+	// longest is how long before its last sign of life a row of the task can have
+	// been written.
 	longest time.Duration
 	// held says that a live worker names the task.
 	held bool

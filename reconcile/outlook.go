@@ -175,7 +175,9 @@ func (e *execution) lastLook(ctx context.Context) error {
 	if !e.guardsFailures() {
 		return nil
 	}
-	for end := time.Now().Add(lastLookFor); len(e.moves.out.open) > 0 && time.Now().Before(end); {
+	end := time.Now().Add(lastLookFor)
+	for late := false; len(e.moves.out.open) > 0 && !late; {
+		late = time.Now().After(end) // and looks once more
 		if err := sleepUntil(ctx, time.Now().Add(lookEvery/10)); err != nil {
 			return err
 		}

@@ -68,10 +68,21 @@ type Report struct {
 	// Skew is the largest difference measured between the clocks of Redis, the
 	// ledgers and this machine.
 	Skew time.Duration
+	// Aspect is what was looked at.
+	Aspect Aspect
 	// Hashes counts the task hashes of each queue, sorted; nil where they were not
 	// swept, which a narrowed audit does not do.
 	Hashes []HashCount
 }
+
+// Aspect is what a report speaks of. The zero value is AspectAll.
+type Aspect string
+
+const (
+	AspectAll       Aspect = ""
+	AspectStructure Aspect = "structure" // the queues' structure: effects only where that is at fault
+	AspectBlocked   Aspect = "blocked"   // what refuses new work, with the effects of that alone
+)
 
 // RuleUse says how much of an audit fell to one rule.
 type RuleUse struct {

@@ -257,6 +257,7 @@ func (r *run) report(ctx context.Context) Report {
 		finished = at
 	}
 	rep := Report{
+		Aspect:   r.aim.aspect(),
 		Complete: r.problem == nil, Problem: r.problem,
 		StartedAt: r.started, FinishedAt: finished,
 		Scope: r.opt.Scope, Filter: r.opt.Where.String(), Queues: r.queues, States: r.states,

@@ -18,20 +18,10 @@ func (r *run) tell(b *Bound, s suspect, now time.Time) {
 			Attribution: v.Attribution, AppliedAt: v.AppliedAt,
 			SettlesAt: v.SettlesAt, Settle: v.Settle,
 			Lock: s.lock, Readings: readings(b, s.rows), Detail: r.detail(b, &s, code),
-			ConfirmedAt: now, longest: longestBefore(s.task, b, now), held: s.held,
+			ConfirmedAt: now, longest: oldestRow(s.task, b, now), held: s.held,
 			stays: stays,
 		})
 	}
-}
-
-// longestBefore is how long before its last sign of life the task's first
-// attempt can have begun; 0 where it shows no sign.
-func longestBefore(t inspect.Task, b *Bound, now time.Time) time.Duration {
-	last := lastSign(t)
-	if b == nil || last.IsZero() {
-		return 0
-	}
-	return last.Sub(firstAttempt(t, b, now))
 }
 
 // detail is the fact that no field of a finding carries.

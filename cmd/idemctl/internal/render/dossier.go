@@ -243,7 +243,7 @@ func (p *page) dossierLedger(d *reconcile.Dossier) {
 		status += ": " + reason
 	}
 	p.fact("effect", p.effect(status))
-	p.fact("applied", joined(p.moment(d.Verdict.AppliedAt), attributionWords(d)))
+	p.fact("applied", joined(p.moment(d.Verdict.AppliedAt), d.AttributedTo()))
 	p.fact("settled", p.moment(d.Verdict.SettlesAt))
 	if len(d.Readings) == 0 {
 		return
@@ -258,24 +258,6 @@ func (p *page) dossierLedger(d *reconcile.Dossier) {
 		})
 	}
 	p.grid("  ", columns, rows)
-}
-
-func attributionWords(d *reconcile.Dossier) string {
-	switch d.Verdict.Attribution {
-	case reconcile.AttributionLast:
-		if d.Key == d.Task.ID && reconcile.ExplicitID(d.Key) {
-			return "by the last attempt or an earlier run under this ID"
-		}
-		return "by the last attempt"
-	case reconcile.AttributionEarlier:
-		return "by an earlier attempt"
-	case reconcile.AttributionAfter:
-		return "after its last failure"
-	case reconcile.AttributionBefore:
-		return "before the task was enqueued"
-	default:
-		return ""
-	}
 }
 
 func (p *page) dossierLock(d *reconcile.Dossier) {

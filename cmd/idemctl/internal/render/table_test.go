@@ -270,20 +270,22 @@ func TestVerdictIsHonest(t *testing.T) {
 		return r
 	}
 	for want, r := range map[string]reconcile.Report{
-		"Nothing to do: all 7 tasks agree with the ledger.":       report(7, func(*reconcile.Report) {}),
-		"Nothing to do: the 1 task agrees with the ledger.":       report(1, func(*reconcile.Report) {}),
-		"Nothing to reconcile: there is no queue.":                report(0, func(r *reconcile.Report) { r.Queues = nil }),
-		"Nothing to reconcile: all 2 queues are empty.":           report(0, func(r *reconcile.Report) { r.Queues = []string{"a", "b"} }),
-		"Nothing to reconcile: no task is in this selection.":     report(0, func(r *reconcile.Report) { r.Scope.IDs = []string{"x"} }),
-		"Nothing to do in this selection: all 7 tasks agree":      report(7, func(r *reconcile.Report) { r.Scope.Queues = []string{"d*"} }),
-		"7 tasks agree with the ledger; of 3 more nobody can say": report(10, func(r *reconcile.Report) { r.Totals.ByStatus[reconcile.StatusUnknown] = 3 }),
-		"Nothing found, and nothing known: no rule or ledger":     report(10, func(r *reconcile.Report) { r.Totals.ByStatus[reconcile.StatusUnknown] = 10 }),
-		"All 4 archived tasks already took effect: do not":        report(4, func(r *reconcile.Report) { r.Totals.ByCode[reconcile.CodeAppliedArchived] = 4 }),
-		"1 archived task is lost: not applied":                    report(1, func(r *reconcile.Report) { r.Totals.ByCode[reconcile.CodeLost] = 1 }),
-		"1 of 4 archived tasks is lost: not applied":              report(4, func(r *reconcile.Report) { r.Totals.ByCode[reconcile.CodeLost] = 1 }),
-		"INCOMPLETE (stopped early): 4 tasks were judged.":        report(4, func(r *reconcile.Report) { r.Complete = false }),
-		"Also: 2 lock/unheard-of.":                                report(4, func(r *reconcile.Report) { r.Totals.ByCode["lock/unheard-of"] = 2 }),
-		"Worth knowing: 3 effect/parked.":                         report(4, func(r *reconcile.Report) { r.Totals.ByCode[reconcile.CodeParked] = 3 }),
+		"Nothing to do: all 7 tasks agree with the ledger.":                           report(7, func(*reconcile.Report) {}),
+		"Nothing to do: the 1 task agrees with the ledger.":                           report(1, func(*reconcile.Report) {}),
+		"Nothing to reconcile: there is no queue.":                                    report(0, func(r *reconcile.Report) { r.Queues = nil }),
+		"Nothing to reconcile: all 2 queues are empty.":                               report(0, func(r *reconcile.Report) { r.Queues = []string{"a", "b"} }),
+		"Nothing to reconcile: no task is in this selection.":                         report(0, func(r *reconcile.Report) { r.Scope.IDs = []string{"x"} }),
+		"Nothing to do in this selection: all 7 tasks agree":                          report(7, func(r *reconcile.Report) { r.Scope.Queues = []string{"d*"} }),
+		"7 tasks agree with the ledger; of 3 more nobody can say":                     report(10, func(r *reconcile.Report) { r.Totals.ByStatus[reconcile.StatusUnknown] = 3 }),
+		"Nothing found, and nothing known: no rule or ledger":                         report(10, func(r *reconcile.Report) { r.Totals.ByStatus[reconcile.StatusUnknown] = 10 }),
+		"The structure is sound: 7 tasks were looked at, and not what took effect":    report(7, func(r *reconcile.Report) { r.Aspect = reconcile.AspectStructure }),
+		"Nothing refuses new work: 7 tasks were looked at, and what took effect only": report(7, func(r *reconcile.Report) { r.Aspect = reconcile.AspectBlocked }),
+		"All 4 archived tasks already took effect: do not":                            report(4, func(r *reconcile.Report) { r.Totals.ByCode[reconcile.CodeAppliedArchived] = 4 }),
+		"1 archived task is lost: not applied":                                        report(1, func(r *reconcile.Report) { r.Totals.ByCode[reconcile.CodeLost] = 1 }),
+		"1 of 4 archived tasks is lost: not applied":                                  report(4, func(r *reconcile.Report) { r.Totals.ByCode[reconcile.CodeLost] = 1 }),
+		"INCOMPLETE (stopped early): 4 tasks were judged.":                            report(4, func(r *reconcile.Report) { r.Complete = false }),
+		"Also: 2 lock/unheard-of.":                                                    report(4, func(r *reconcile.Report) { r.Totals.ByCode["lock/unheard-of"] = 2 }),
+		"Worth knowing: 3 effect/parked.":                                             report(4, func(r *reconcile.Report) { r.Totals.ByCode[reconcile.CodeParked] = 3 }),
 	} {
 		var lines []string
 		for _, v := range verdictOf(&r) {

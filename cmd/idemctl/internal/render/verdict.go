@@ -152,6 +152,12 @@ func allWell(r *reconcile.Report) verdict {
 		return verdict{text: fmt.Sprintf("Nothing to reconcile: the queue %s is empty.", Visible(r.Queues[0]))}
 	case t.Tasks == 0:
 		return verdict{text: fmt.Sprintf("Nothing to reconcile: all %s queues are empty.", count(len(r.Queues)))}
+	case r.Aspect == reconcile.AspectStructure:
+		return verdict{text: fmt.Sprintf("The structure is sound%s: %s looked at, and not what took effect (idemctl audit).",
+			within, plural(t.Tasks, "task was", "tasks were"))}
+	case r.Aspect == reconcile.AspectBlocked:
+		return verdict{text: fmt.Sprintf("Nothing refuses new work%s: %s looked at, and what took effect only where a task is in the way (idemctl audit).",
+			within, plural(t.Tasks, "task was", "tasks were"))}
 	case unknown >= t.Tasks:
 		return verdict{
 			severity: reconcile.SeverityWarning,
