@@ -57,6 +57,7 @@ func changeOutput(cmd *cobra.Command, o *outputFlags) {
 	f := cmd.Flags()
 	f.StringVarP(&o.format, "output", "o", "table", "`FORMAT`: table, json or ndjson")
 	f.IntVar(&o.limit, "limit", 0, "most steps to show (0: as many as fit a screen, in a pipe all; -1: all)")
+	f.StringArray("redact", nil, "payload `PATH` to hide in every output; repeatable")
 }
 
 func (o *releaseOptions) run(ctx context.Context, cmd *cobra.Command) error {

@@ -15,13 +15,16 @@ func (r redactor) headers(h map[string]string) json.RawMessage {
 	all := make(map[string]string, len(h))
 	for _, name := range slices.Sorted(maps.Keys(h)) {
 		all[name] = h[name]
-		if r.broken {
+		if r.broken || r.wholeHeaders {
 			all[name] = redacted
 		}
 	}
 	plain, err := marshal(all)
 	if err != nil {
 		return nil
+	}
+	if r.wholeHeaders {
+		return plain
 	}
 	inside, err := r.apply(plain)
 	if err != nil {

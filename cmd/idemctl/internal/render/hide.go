@@ -22,7 +22,7 @@ func NewHider(paths []string) (*Hider, error) {
 // Payload replaces the named fields of a JSON object or array, and all of any
 // other payload. A payload in which no field is named is returned as it is.
 func (h *Hider) Payload(payload []byte) []byte {
-	if !h.r.active() {
+	if !h.r.active() || h.r.hidesPayloads() {
 		return []byte(redacted)
 	}
 	hidden, err := h.r.apply(payload)

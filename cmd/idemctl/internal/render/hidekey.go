@@ -22,6 +22,9 @@ func (r redactor) hidesKeyOf(f reconcile.Field) bool {
 	if len(f) < 2 { // all of the payload, or some field that nobody can name
 		return true
 	}
+	if r.wholePayload && f[0] == "payload" || r.wholeHeaders && f[0] == "headers" {
+		return true
+	}
 	// A path may name a header, or a field of the payload, with what it is in or not.
 	return r.touches(f[1:]) || r.touches(f)
 }

@@ -35,6 +35,9 @@ func TestKeysOfWhatIsHiddenAreHidden(t *testing.T) {
 		{"headers.token", "headers tenant", false},
 		{"headers.token", "payload token", false},
 		{"headers.token", "headers", true},
+		{"payload", "payload card number", true},
+		{"headers", "headers token", true},
+		{"headers", "payload token", false},
 	} {
 		hides, err := KeysHidden([]string{tt.path})
 		if err != nil {

@@ -29,7 +29,7 @@ func (r redactor) show(payload []byte) payloadText {
 	}
 	compact, err := r.apply(payload)
 	isJSON := err == nil
-	if r.broken || r.active() && !(isJSON && isContainer(compact)) {
+	if r.hidesPayloads() || r.active() && !(isJSON && isContainer(compact)) {
 		return payloadText{payloadHidden, fmt.Sprintf("[redacted: %d bytes]", len(payload))}
 	}
 	switch {

@@ -68,7 +68,7 @@ func (r redactor) secretsIn(p []byte) secrets {
 		return secrets{}
 	}
 	ranges, err := r.extents(p)
-	if r.broken || err != nil {
+	if r.hidesPayloads() || err != nil {
 		return secrets{all: true}
 	}
 	if first := bytes.TrimLeft(p, " \t\r\n"); len(first) == 0 || !isContainer(first) {

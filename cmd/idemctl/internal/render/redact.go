@@ -20,6 +20,8 @@ type redactor struct {
 	paths []path
 	// broken hides every payload: the rules could not be read.
 	broken bool
+	// wholePayload and wholeHeaders say that a path names nothing less.
+	wholePayload, wholeHeaders bool
 }
 
 // path is a parsed path; each step names an object's member or an array's
@@ -39,6 +41,7 @@ type step struct {
 // name, then more of .name, [0], [*], .*, ["any name"] and ..name (at any
 // depth), as in $.card.number, items[*].secret or ..password; the leading $ may
 // be left out, and a leading payload, as key expressions have it, may be there.
+// payload and headers alone are all of them.
 func newRedactor(paths []string) (redactor, error) {
 	var r redactor
 	var errs []error
@@ -49,6 +52,10 @@ func newRedactor(paths []string) (redactor, error) {
 			continue
 		}
 		r.paths = append(r.paths, p)
+		if len(p) == 1 {
+			r.wholePayload = r.wholePayload || strings.EqualFold(p[0].name, "payload")
+			r.wholeHeaders = r.wholeHeaders || strings.EqualFold(p[0].name, "headers")
+		}
 		if len(p) > 1 && p[0] == (step{name: "payload"}) {
 			r.paths = append(r.paths, p[1:])
 		}
@@ -57,6 +64,9 @@ func newRedactor(paths []string) (redactor, error) {
 	r.broken = err != nil
 	return r, err
 }
+
+// hidesPayloads says that no payload is shown, whatever is in it.
+func (r redactor) hidesPayloads() bool { return r.broken || r.wholePayload }
 
 func (r redactor) active() bool { return r.broken || len(r.paths) > 0 }
 

@@ -167,3 +167,32 @@ func FuzzMarshal(f *testing.F) {
 		}
 	})
 }
+
+func TestRedactHidesAllOfWhatIsNamedWhole(t *testing.T) {
+	r, err := newRedactor([]string{"payload"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := r.show([]byte(`{"card":"4111"}`)).text; strings.Contains(got, "4111") {
+		t.Errorf("payload: %s", got)
+	}
+	if got := string(r.headers(map[string]string{"token": "s3"})); got != `{"token":"s3"}` {
+		t.Errorf("headers, which payload does not name: %s", got)
+	}
+	if r, err = newRedactor([]string{"headers"}); err != nil {
+		t.Fatal(err)
+	}
+	if got := string(r.headers(map[string]string{"token": "s3"})); got != `{"token":"[redacted]"}` {
+		t.Errorf("headers: %s", got)
+	}
+	if got := r.show([]byte(`{"card":"4111"}`)).text; got != `{"card":"4111"}` {
+		t.Errorf("payload, which headers does not name: %s", got)
+	}
+	hider, err := NewHider([]string{"payload"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(hider.Payload([]byte(`{"card":"4111"}`))); got != redacted {
+		t.Errorf("in a record: %s", got)
+	}
+}
