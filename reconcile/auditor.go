@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"time"
 
 	"github.com/idemctl/idemctl/inspect"
@@ -129,7 +128,7 @@ func NewAuditor(queue Tasks, opt Options) (*Auditor, error) {
 		if err != nil {
 			return nil, err
 		}
-		b.hidden = opt.Hidden != nil && slices.ContainsFunc(b.key.Reads(), opt.Hidden)
+		b.hidden = opt.Hidden != nil && b.KeyReads(opt.Hidden)
 		a.rules = append(a.rules, b)
 	}
 	return a, nil

@@ -3,6 +3,7 @@ package reconcile
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"sync/atomic"
 
@@ -73,6 +74,9 @@ func Bind(number int, r Rule) (*Bound, error) {
 	return b, nil
 }
 
+// KeyReads says whether the rule's key is made of one of the fields.
+func (b *Bound) KeyReads(of func(Field) bool) bool { return slices.ContainsFunc(b.key.Reads(), of) }
+
 // HidesKey says that no output may show the rule's keys, see Options.Hidden. The nil
 // rule has none.
 func (b *Bound) HidesKey() bool { return b != nil && b.hidden }
@@ -90,6 +94,9 @@ func (b *Bound) Matches(taskType, queue string) bool {
 // keyFor builds the task's key and makes sure that every source can hold it.
 func (b *Bound) keyFor(t inspect.Task) (key, problem string) {
 	key, problem = b.key.Of(t)
+	if problem != "" && b.hidden {
+		return "", "its key expression finds none, and may not say why: it reads what is hidden"
+	}
 	if problem != "" {
 		return "", problem
 	}

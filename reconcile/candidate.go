@@ -16,12 +16,27 @@ type candidate struct {
 	words  string // why it is held, where the reason's own words do not say enough
 	locks  []string
 	relock time.Duration
+	// forcing says that the operator names it, with a reason: then every reason to
+	// hold it is looked for, also is what stands behind the first.
+	forcing bool
+	also    []alsoHeld
 }
 
-func newCandidate(a Archived, m Moves) candidate {
-	c := candidate{Archived: a, locks: contentLocks(a.Task)}
+// alsoHeld is a further reason to hold a task, and its words.
+type alsoHeld struct {
+	reason HoldReason
+	words  string
+}
+
+func newCandidate(a Archived, m Moves, forcing bool) candidate {
+	c := candidate{Archived: a, locks: contentLocks(a.Task), forcing: forcing && m.Action == ActionRun}
 	c.Accepted = slices.Contains(m.Unprotected, a.Task.Type)
 	c.action, c.reason = m.decide(c.Archived)
+	if c.forcing && c.action == ActionHold {
+		for _, reason := range c.behind(c.reason) {
+			c.hold(reason, "")
+		}
+	}
 	if m.Action == ActionResolve && (c.reason == HoldUnprotected || c.reason == HoldNoIndex) {
 		c.words = "its rule names no table that says whether its work is done"
 	}
@@ -54,7 +69,32 @@ func contentLocks(t inspect.Task) []string {
 }
 
 func (c *candidate) hold(reason HoldReason, words string) {
-	c.action, c.reason, c.words = ActionHold, reason, words
+	switch known := func(h alsoHeld) bool { return h.reason == reason }; {
+	case c.action != ActionHold || !c.forcing:
+		c.action, c.reason, c.words = ActionHold, reason, words
+	case c.reason != reason && !slices.ContainsFunc(c.also, known):
+		c.also = append(c.also, alsoHeld{reason, words})
+	}
+}
+
+// behind are the reasons to hold a task from running again that stand behind the
+// first, as far as the task alone shows them.
+func (a *Archived) behind(first HoldReason) []HoldReason {
+	var reasons []HoldReason
+	for _, held := range []struct {
+		reason HoldReason
+		holds  bool
+	}{
+		{HoldTwin, a.Twin || a.Verdict.Has(CodeUnsettled) && a.Verdict.Reason == ReasonTwin},
+		{HoldLocked, !a.Twin && a.Lock != nil && a.Lock.State == LockTaken},
+		{HoldDeadline, !a.Task.Deadline.IsZero() && !a.Task.Deadline.After(a.Now)},
+		{HoldNoIndex, a.Rule != nil && !a.Accepted && a.Verdict.Status != StatusNatural && first != HoldUnprotected && !a.Rule.stopsSecondRow()},
+	} {
+		if held.holds && held.reason != first {
+			reasons = append(reasons, held.reason)
+		}
+	}
+	return reasons
 }
 
 // plan finds out how long the lock is to live.
@@ -71,6 +111,7 @@ func (c *candidate) plan(m *Moves, q *PlannedQueue, now time.Time) {
 	next.Retried, next.MaxRetry = attemptsOf(next, m.Attempts)
 	c.relock = longestLife(next, c.Rule, Moment{Now: now, Paused: q.Paused, Unserved: !q.Served})
 	if c.relock <= 0 {
+		c.relock = 0
 		c.hold(HoldUnbounded, "")
 		return
 	}
@@ -102,6 +143,13 @@ func (c *candidate) step(m Moves) Step {
 	s.Reason, s.Hold = c.reason, c.words
 	if s.Hold == "" {
 		s.Hold = c.Archived.hold(c.reason)
+	}
+	for _, also := range c.also {
+		words := also.words
+		if words == "" {
+			words = c.Archived.hold(also.reason)
+		}
+		s.Also, s.alsoWords = append(s.Also, also.reason), append(s.alsoWords, words)
 	}
 	s.never = c.reason == HoldUndecodable
 	return s

@@ -23,7 +23,7 @@ func (a *Auditor) holdMore(ctx context.Context, found []candidate, m *Moves, now
 	}
 	for i := range found {
 		c := &found[i]
-		if c.action != ActionRun {
+		if c.action != ActionRun && !c.forcing {
 			continue
 		}
 		q := m.queue(c.Task.Queue)
@@ -32,7 +32,8 @@ func (a *Auditor) holdMore(ctx context.Context, found []candidate, m *Moves, now
 			c.hold(HoldPaused, "")
 		case idle && !q.Served:
 			c.hold(HoldUnserved, "")
-		default:
+		}
+		if c.action == ActionRun || c.forcing {
 			c.plan(m, q, now)
 		}
 	}
@@ -79,7 +80,7 @@ func (a *Auditor) holdLocked(ctx context.Context, found []candidate) error {
 	var keys []string
 	var of []*candidate
 	for i := range found {
-		if c := &found[i]; c.action == ActionRun {
+		if c := &found[i]; c.action == ActionRun || c.forcing {
 			for _, key := range c.locks {
 				keys, of = append(keys, key), append(of, c)
 			}

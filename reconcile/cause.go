@@ -25,6 +25,14 @@ const (
 	CauseUncounted  Cause = "uncounted" // in retry with retried = 0: IsFailure said no
 )
 
+// Causes lists the causes, in the order of their declaration.
+func Causes() []Cause {
+	return []Cause{
+		CauseUnknown, CauseNone, CauseHandler, CausePanic, CauseTimeout, CauseCancelled, CauseLease, CauseDuplicate,
+		CauseSkipRetry, CauseNoHandler, CauseByOperator, CauseUncounted,
+	}
+}
+
 // Texts asynq itself writes as the last error: recoverer.go (ErrLeaseExpired),
 // processor.go (SkipRetry; perform wraps a panic in PanicError, whose text is in
 // internal/errors), servemux.go (NotFound). The context texts are the standard

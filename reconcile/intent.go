@@ -52,6 +52,8 @@ type intentEvidence struct {
 	Fingerprint string     `json:"fingerprint,omitempty"`
 	Forced      bool       `json:"forced,omitempty"`
 	Overrides   HoldReason `json:"overrides,omitempty"` // why it would be held
+	// Also are further reasons why it would be held.
+	Also []HoldReason `json:"also_overrides,omitempty"`
 	// Evidence is the digest that a move rests on.
 	Evidence string `json:"evidence,omitempty"`
 	// Attempts, RelockSeconds, Accepted and Idle say how a task is to run again.
@@ -60,6 +62,20 @@ type intentEvidence struct {
 	Accepted      bool            `json:"accepted_unprotected,omitempty"`
 	// Idle says that its queue was accepted although nothing takes tasks from it.
 	Idle bool `json:"accepted_idle,omitempty"`
+}
+
+// holdReasons are those that an operator's reason overrides.
+type holdReasons []HoldReason
+
+func (h holdReasons) lacks(reason HoldReason) bool { return !slices.Contains(h, reason) }
+
+// overridden are the reasons that were overridden; none where the intent says of
+// none.
+func (e *intentEvidence) overridden() holdReasons {
+	if e.Overrides == "" {
+		return nil
+	}
+	return append(holdReasons{e.Overrides}, e.Also...)
 }
 
 // attemptsChange is what a task's counters were, and what they are made.
@@ -83,7 +99,7 @@ func evidenceJSON(s *Step) json.RawMessage {
 		Evidence: s.Evidence, Attempts: s.attempts, RelockSeconds: s.requeue.Relock.Seconds(), Accepted: s.accepted, Idle: s.idle,
 	}
 	if s.Forced {
-		e.Overrides = s.Reason
+		e.Overrides, e.Also = s.Reason, s.Also
 	}
 	if f.OfEffect() {
 		e.Status = f.Status.String()

@@ -159,9 +159,18 @@ func (m *mover) compare(it *Applied) {
 	m.judged[a.Task.Ref] = a
 	// The evidence of this moment is what the journal keeps.
 	it.Step.Finding.ConfirmedAt = a.Now
+	it.Step.Finding.KeyHidden = it.Step.Finding.KeyHidden || a.Rule.HidesKey()
 	if action, reason := m.moves.decide(a); action == ActionHold && !it.Step.overrides(reason) {
 		refuse(it, "to be held now: "+a.hold(reason))
 		return
+	}
+	if it.Step.Forced && it.Step.Change == journal.ChangeRequeue {
+		for _, reason := range a.behind(it.Step.Reason) {
+			if !it.Step.overrides(reason) {
+				refuse(it, "to be held now: "+a.hold(reason))
+				return
+			}
+		}
 	}
 	if reason := m.idle(it.Step.Ref().Queue); it.Step.Change == journal.ChangeRequeue && reason != HoldNone && !it.Step.overrides(reason) {
 		refuse(it, "to be held now: "+reason.Words())
@@ -173,8 +182,10 @@ func (m *mover) compare(it *Applied) {
 }
 
 // overrides says whether the operator's reason lets the task through although it
-// would be held for this one. It speaks of the hold that was shown, and no other.
-func (s *Step) overrides(reason HoldReason) bool { return s.Forced && s.Reason == reason }
+// would be held for this one. It speaks of the holds that were shown, and no other.
+func (s *Step) overrides(reason HoldReason) bool {
+	return s.Forced && (s.Reason == reason || slices.Contains(s.Also, reason))
+}
 
 // idle says why nothing takes tasks of a queue that was not accepted as it is.
 func (m *mover) idle(queue string) HoldReason {
@@ -232,7 +243,7 @@ func (m *mover) arm(it *Applied, raw inspect.Raw) {
 	if e.Lock == "" {
 		it.Step.requeue.Relock = 0 // it was enqueued without one
 	}
-	if !it.Step.Forced {
+	if !it.Step.overrides(HoldTwin) && !it.Step.overrides(HoldLocked) {
 		it.Step.requeue.HoldIfLocked = contentLocks(a.Task)
 	}
 	if n := m.moves.Attempts; n > 0 {

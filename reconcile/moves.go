@@ -89,13 +89,13 @@ func (a *Auditor) PlanResolve(ctx context.Context, o Observer, m Moves) (Plan, R
 
 func (a *Auditor) planMoves(ctx context.Context, o Observer, m Moves) (Plan, Report, error) {
 	var found []candidate
-	over := false
+	over, forcing := false, m.Force != "" && len(a.opt.Scope.IDs) == 1
 	report, err := a.Archived(ctx, o, func(t Archived) {
 		if len(m.Codes) > 0 && !slices.ContainsFunc(m.Codes, t.Verdict.Has) {
 			return
 		}
 		if over = over || len(found) >= maxSteps; !over {
-			found = append(found, newCandidate(t, m))
+			found = append(found, newCandidate(t, m, forcing))
 		}
 	})
 	switch {

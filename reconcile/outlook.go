@@ -87,6 +87,9 @@ func (e *execution) canary(ctx context.Context, steps []Step) error {
 	began := time.Now()
 	for {
 		watched, err := e.moves.run.fates(ctx, canaries)
+		if err == nil {
+			err = e.moves.run.ledgers.first() // which gives no fate of what it holds
+		}
 		if err != nil {
 			return err
 		}

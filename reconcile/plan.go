@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/idemctl/idemctl/inspect"
@@ -261,7 +262,7 @@ func force(steps []Step, ids []string, reason string) {
 	for i := range steps {
 		s := &steps[i]
 		if s.Hold != "" && s.Change != "" && !s.never && (s.expect != nil || s.Evidence != "" || s.restore != nil) {
-			s.Overrides, s.Hold, s.Forced, s.depends = s.Hold, "", true, false
+			s.Overrides, s.Hold, s.Forced, s.depends = strings.Join(append([]string{s.Hold}, s.alsoWords...), "; and "), "", true, false
 		}
 	}
 }

@@ -60,6 +60,7 @@ func (a *Auditor) PlanUndo(ctx context.Context, q Structure, deletions []Deletio
 		}
 		plan.Steps = append(plan.Steps, s)
 	}
+	a.hideKeys(plan.Steps)
 	if len(refs) == 1 {
 		force(plan.Steps, []string{refs[0].ID}, because)
 	}

@@ -47,6 +47,7 @@ func (p *resuming) plans(ctx context.Context) ([]Plan, error) {
 		if err != nil {
 			return nil, err
 		}
+		p.hideKeys(plan.Steps)
 		plans = append(plans, plan)
 	}
 	p.unplanned(plans)
@@ -125,7 +126,7 @@ func (p Plan) only(tasks []kept) Plan {
 		}
 		if s.Forced {
 			s.because = tasks[at].rec.Reason
-			if was := tasks[at].evidence.Overrides; was != "" && was != s.Reason {
+			if was := tasks[at].evidence.overridden(); len(was) > 0 && slices.ContainsFunc(append([]HoldReason{s.Reason}, s.Also...), was.lacks) {
 				s.Forced, s.Hold = false, s.Overrides // it was let through for another reason
 			}
 		}

@@ -16,6 +16,7 @@ func (a *Auditor) Review(ctx context.Context, plan Plan) (Plan, error) {
 	}
 	moves := *plan.Moves
 	plan.Steps, plan.Moves = slices.Clone(plan.Steps), &moves
+	a.hideKeys(plan.Steps)
 	m := newMover(a, &plan)
 	if err := m.look(ctx); err != nil {
 		return plan, err
@@ -41,6 +42,15 @@ func (a *Auditor) Review(ctx context.Context, plan Plan) (Plan, error) {
 		}
 	}
 	return plan, a.recount(ctx, &plan)
+}
+
+// hideKeys hides those keys that no output may show by now, whatever was known of
+// that when the steps were planned.
+func (a *Auditor) hideKeys(steps []Step) {
+	for i := range steps {
+		f := &steps[i].Finding
+		f.KeyHidden = f.KeyHidden || f.Task.Type != "" && a.match(f.Task.Type, f.Task.Queue).HidesKey()
+	}
 }
 
 // recount reads the plan's queues again.

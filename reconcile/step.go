@@ -34,9 +34,13 @@ type Step struct {
 	// is left as it is.
 	Relock time.Duration
 	// Forced says that the operator named the task and gave a reason. Reason and
-	// Overrides are then why it would be held, and only that is overridden.
+	// Overrides are then why it would be held, Also what else would hold it, and
+	// only that is overridden.
 	Forced    bool
 	Overrides string
+	Also      []HoldReason
+	// alsoWords are those of Also.
+	alsoWords []string
 	// because is that reason, where it is not the run's.
 	because string
 	// Score is what a task that is put back is given.

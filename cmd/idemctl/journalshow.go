@@ -55,7 +55,7 @@ func (o *journalShowOptions) run(ctx context.Context, cmd *cobra.Command, name s
 	if o.item != "" {
 		return o.showItem(ctx, run)
 	}
-	var items render.JournalItems
+	items := render.JournalItems{HidesKey: o.hidesKey}
 	err = o.each(ctx, run, func(r *journal.Record) { items.Add(r) })
 	if err != nil {
 		return err
@@ -82,7 +82,7 @@ func (o *journalShowOptions) each(ctx context.Context, run *journal.Summary, tak
 }
 
 func (o *journalShowOptions) showItem(ctx context.Context, run *journal.Summary) error {
-	var items render.JournalItems
+	items := render.JournalItems{HidesKey: o.hidesKey}
 	whole := &render.JournalWhole{Run: run.ID}
 	err := o.each(ctx, run, func(r *journal.Record) {
 		if r.Item != o.item {

@@ -28,6 +28,8 @@ type journalReading struct {
 	path   string
 	table  journalTable // nil: the file is read
 	source render.JournalSource
+	// hidesKey says whose keys no output may show; nil hides none.
+	hidesKey func(taskType, queue string) bool
 }
 
 func (r *journalReading) add(cmd *cobra.Command, limit string) {
@@ -49,6 +51,9 @@ func (r *journalReading) open(ctx context.Context, cmd *cobra.Command) error {
 		return err
 	}
 	if r.page, err = r.output.options(r.program, r.set); err != nil {
+		return err
+	}
+	if r.hidesKey, err = hiddenKeys(r.set); err != nil {
 		return err
 	}
 	if !slices.Contains(render.JournalFormats(), r.page.Format) {

@@ -91,6 +91,9 @@ func itemOf(s *reconcile.Step, action reconcile.Action) Item {
 	case s.Forced:
 		it.Reason = string(s.Reason)
 		it.Words, _ = spell(s.Overrides)
+		for _, also := range s.Also {
+			it.Also = append(it.Also, string(also))
+		}
 	}
 	return it
 }
@@ -155,10 +158,13 @@ func (it *Item) step(m *reconcile.Moves) (reconcile.Step, error) {
 		s.Hold, s.Reason = it.Words, reconcile.HoldReason(it.Reason)
 	case it.Action == string(m.Action) && it.Forced:
 		s.Overrides, s.Reason = it.Words, reconcile.HoldReason(it.Reason)
+		for _, also := range it.Also {
+			s.Also = append(s.Also, reconcile.HoldReason(also))
+		}
 	case it.Action != string(m.Action):
 		errs[4] = fmt.Errorf("action %q in a plan that can only %s or hold", it.Action, m.Action)
 	}
-	for _, err := range errs {
+	for _, err := range append(errs[:], it.words()) {
 		if err != nil {
 			return s, err
 		}
@@ -171,6 +177,23 @@ func (it *Item) step(m *reconcile.Moves) (reconcile.Step, error) {
 		Status: reconcile.Statuses()[status], Cause: reconcile.Cause(it.Cause), AppliedAt: instant(it.AppliedAt),
 	}
 	return s, nil
+}
+
+// words says which of the item's words is none of this program's: they are shown as
+// they are.
+func (it *Item) words() error {
+	for _, reason := range append([]string{it.Reason}, it.Also...) {
+		if reason != "" && reconcile.HoldReason(reason).Words() == "" {
+			return fmt.Errorf("reason %q is none", reason)
+		}
+	}
+	switch {
+	case !slices.Contains(reconcile.Codes(), reconcile.Code(it.Code)):
+		return fmt.Errorf("code %q is none", it.Code)
+	case !slices.Contains(reconcile.Causes(), reconcile.Cause(it.Cause)):
+		return fmt.Errorf("cause %q is none", it.Cause)
+	}
+	return nil
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

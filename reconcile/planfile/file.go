@@ -96,5 +96,6 @@ type Item struct {
 	MessageDigest string     `json:"message_digest"` // of the stored message, its payload in it
 	RelockSeconds float64    `json:"relock_seconds,omitempty"`
 	Forced        bool       `json:"forced,omitempty"`
+	Also          []string   `json:"also,omitempty"` // further reasons that a forced item would be held for
 	Evidence      string     `json:"evidence"`
 }

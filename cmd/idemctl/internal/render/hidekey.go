@@ -30,7 +30,7 @@ func (r redactor) hidesKeyOf(f reconcile.Field) bool {
 }
 
 // touches says whether a path ends at the field or above it, or goes on below it. A
-// step at any depth is not taken to be below: what a key is made of is no object.
+// step at any depth is below only where the field is taken apart: else it is no object.
 func (r redactor) touches(f reconcile.Field) bool {
 	w := rewriter{redactor: r}
 	var spots []spot
@@ -38,6 +38,9 @@ func (r redactor) touches(f reconcile.Field) bool {
 		spots = append(spots, spot{path: i})
 	}
 	for _, name := range f {
+		if name == reconcile.AnyField && len(spots) > 0 {
+			return true
+		}
 		next := w.member(spots, name)
 		if n, err := strconv.Atoi(name); err == nil {
 			for _, at := range w.element(spots, n) {
@@ -56,13 +59,14 @@ func (r redactor) touches(f reconcile.Field) bool {
 	return false
 }
 
-// shownEvidence is an intent's evidence without a key that no output may show: the
-// journal has it, as verifying needs it.
-func shownEvidence(text json.RawMessage) json.RawMessage {
+// shownEvidence is an intent's evidence without a key that no output may show, by its
+// own mark or because hides says so: the journal has it, as verifying needs it.
+func shownEvidence(text json.RawMessage, hides bool) json.RawMessage {
 	var mark struct {
-		Hidden bool `json:"key_hidden"`
+		Hidden bool    `json:"key_hidden"`
+		Key    *string `json:"key"`
 	}
-	if json.Unmarshal(text, &mark) != nil || !mark.Hidden {
+	if json.Unmarshal(text, &mark) != nil || !mark.Hidden && !hides || mark.Key == nil {
 		return text
 	}
 	var members map[string]json.RawMessage

@@ -24,6 +24,8 @@ func TestKeysOfWhatIsHiddenAreHidden(t *testing.T) {
 		{"..number", "payload card number", true},     // at any depth
 		{"..number", "payload number", true},          //
 		{"..number", "payload card cvc", false},       //
+		{"..number", "payload card *", true},          // somewhere below
+		{"card.cvc", "payload alt *", false},          // nowhere
 		{"items[*].sku", "payload items 3 sku", true}, // each element
 		{"items.sku", "payload items 3 sku", true},    // through the array
 		{"items[1].sku", "payload items 3 sku", false},
@@ -61,8 +63,11 @@ func TestEvidenceShowsNoHiddenKey(t *testing.T) {
 		`{"z":1,"key":"4111"}`: `{"z":1,"key":"4111"}`,
 		`no JSON`:              `no JSON`,
 	} {
-		if got := shownEvidence(json.RawMessage(text)); string(got) != want {
+		if got := shownEvidence(json.RawMessage(text), false); string(got) != want {
 			t.Errorf("%s is shown as %s, want %s", text, got, want)
 		}
+	}
+	if got := shownEvidence(json.RawMessage(`{"key":"4111"}`), true); string(got) != `{"key":"[redacted]"}` {
+		t.Errorf("a key that is hidden by now is shown: %s", got)
 	}
 }

@@ -31,6 +31,10 @@ const outcomePending = "pending"
 // JournalItems gathers the items of one run from its records, in their order. The
 // zero value is ready.
 type JournalItems struct {
+	// HidesKey says that no output may show the keys of a type in a queue, whatever
+	// was known of that when they were written; nil hides none.
+	HidesKey func(taskType, queue string) bool
+
 	list  []JournalItem
 	index map[string]int
 }
@@ -41,8 +45,9 @@ func (l *JournalItems) Add(r *journal.Record) {
 	case journal.KindIntent:
 		i := l.item(r.Item)
 		i.Change, i.Queue, i.TaskID, i.Target = string(r.Change), r.Queue, r.TaskID, r.Target
-		i.Reason, i.Evidence, i.Intended = r.Reason, shownEvidence(r.Evidence), r.At
 		i.HasTask, i.Type = r.Task != nil, typeOfImage(r.Task)
+		hides := l.HidesKey != nil && l.HidesKey(i.Type, r.Queue)
+		i.Reason, i.Evidence, i.Intended = r.Reason, shownEvidence(r.Evidence, hides), r.At
 		i.Redacted = r.Task != nil && r.Task.Redacted
 	case journal.KindResult:
 		i := l.item(r.Item)

@@ -75,7 +75,7 @@ func (p *page) moveReasons(plan *reconcile.Plan) {
 	}
 	var rows [][]string
 	for _, g := range moveGroups(plan) {
-		rows = append(rows, []string{sign(g.action), g.action, g.reason, count(g.tasks), g.words})
+		rows = append(rows, []string{sign(g.action), g.action, Visible(g.reason), count(g.tasks), Visible(g.words)})
 	}
 	p.grid("", columns, rows)
 }
@@ -166,9 +166,9 @@ func (p *page) moveTasks(plan *reconcile.Plan, limit int) {
 		case s.Forced:
 			why = "would be held: " + Visible(p.humanize(f, s.Overrides))
 		case s.Hold == "":
-			why = moveWords(f, g)
+			why = Visible(moveWords(f, g))
 		}
-		rows = append(rows, []string{sign(g.action), refWords(f.Task.Ref), Visible(f.Task.Type), Visible(f.ShownKey()), p.since(f.Task.LastFailedAt), g.reason, why})
+		rows = append(rows, []string{sign(g.action), refWords(f.Task.Ref), Visible(f.Task.Type), Visible(f.ShownKey()), p.since(f.Task.LastFailedAt), Visible(g.reason), why})
 	}
 	p.grid("", roomFor(columns, rows, p.width), rows)
 	if more := len(order) - len(rows); more > 0 {
@@ -231,7 +231,7 @@ func (p *page) afterwards(plan *reconcile.Plan, counts map[string]int, done *Car
 		var words []string
 		for _, g := range moveGroups(plan) {
 			if g.action == string(reconcile.ActionHold) {
-				words = append(words, count(g.tasks)+" "+g.reason)
+				words = append(words, count(g.tasks)+" "+Visible(g.reason))
 			}
 		}
 		p.text("Held: "+strings.Join(words, ", ")+".", "")
