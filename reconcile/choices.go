@@ -173,7 +173,13 @@ func rerun(d *Dossier) Choice {
 		c.Outcome = budget + "; its effect may be repeated: nobody can say"
 	}
 	a := d.archived()
-	if action, reason := d.requeue(a); a.Task.State == inspect.StateArchived {
+	switch action, reason := d.requeue(a); {
+	case a.Task.State != inspect.StateArchived:
+	case action == ActionRun && d.rival != nil:
+		_, words := lockedWords(*d.rival)
+		c.Outcome += "; requeue holds it: " + words
+		c.Safe = false
+	default:
 		c.decided("requeue", a, action == ActionRun, reason)
 		c.Safe = c.Safe && action == ActionRun
 	}

@@ -32,6 +32,8 @@ type Dossier struct {
 	// HeldIn are the lists and sets that hold its ID, "lease" among them; empty
 	// for a ghost.
 	HeldIn []string
+	// rival is the task that holds a lock of an archived task's content; nil: none.
+	rival *inspect.Task
 	// Periodic is the entry that enqueues under the task's ID; nil: none does.
 	Periodic    *Periodic
 	Worker      *inspect.Worker
@@ -191,6 +193,9 @@ func (r *run) describe(ctx context.Context, ref inspect.Ref, d *Dossier) error {
 	if d.FormLock, err = r.formLock(ctx, d.Task); err != nil {
 		return err
 	}
+	if d.rival, err = r.rivalOf(ctx, d.Task); err != nil {
+		return err
+	}
 	if p, ok := r.silenced(ref); ok {
 		d.Periodic = &p
 	}
@@ -200,6 +205,29 @@ func (r *run) describe(ctx context.Context, ref inspect.Ref, d *Dossier) error {
 	d.Next = next(d)
 	d.Choices = choices(d)
 	return nil
+}
+
+// rivalOf is the task that holds one of the locks of an archived task's content, as
+// requeue looks for it; nil where none does.
+func (r *run) rivalOf(ctx context.Context, t inspect.Task) (*inspect.Task, error) {
+	if t.State != inspect.StateArchived {
+		return nil, nil //nolint:nilnil // only archived tasks run again
+	}
+	locks, err := r.queue.Locks(ctx, contentLocks(t))
+	if err != nil {
+		return nil, err
+	}
+	for _, l := range locks {
+		if !l.Held || l.Owner == t.ID {
+			continue
+		}
+		tasks, err := r.queue.Read(ctx, []inspect.Ref{{Queue: t.Queue, ID: l.Owner}})
+		if err != nil {
+			return nil, err
+		}
+		return &tasks[0], nil
+	}
+	return nil, nil //nolint:nilnil // none does
 }
 
 // workers notes who serves the queue and who runs the task.

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/hibiken/asynq"
 
@@ -102,5 +104,28 @@ func TestReviewHoldsWhatChangedSinceThePlan(t *testing.T) {
 	}
 	if plan.Runnable() != 3 {
 		t.Error("the plan itself was changed")
+	}
+}
+
+// What nobody could look up is no canary that failed: it is the ledger that was lost.
+func TestLedgerThatIsLostWhileACanaryRunsIsNamed(t *testing.T) {
+	t.Parallel()
+	w := newWorkshop(t)
+	w.archivedTasks(2)
+	lost := sync.OnceFunc(func() {
+		w.must(w.redis.Inspector().DeleteTask("default", "t0")) // it is done, as far as the queue says
+		w.db.Exec(`ALTER TABLE processed_tasks RENAME TO elsewhere`)
+	})
+	out, err := w.perform(reconcile.Options{}, w.requeue(reconcile.Options{}, idle(reconcile.Moves{})), reconcile.Application{
+		Canary: 1, CanaryWait: time.Minute, Waits: func(what string) {
+			if strings.Contains(what, "canary") {
+				lost()
+			}
+		},
+	})
+	var canary *reconcile.CanaryError
+	var ledger *reconcile.LedgerError
+	if errors.As(err, &canary) || !errors.As(err, &ledger) || len(out) != 1 {
+		t.Errorf("%d were run: %v", len(out), err)
 	}
 }

@@ -157,6 +157,10 @@ func TestForgedPlansAreRefused(t *testing.T) {
 		"attempts":           func(f *planfile.File) { f.Options.Attempts = 100_000 },
 		"action":             func(f *planfile.File) { f.Action = "delete" },
 		"hex":                func(f *planfile.File) { f.Items[0].TaskIDHex = "zz" },
+		"its own code":       func(f *planfile.File) { f.Items[0].Code = "effect/\x1b[31m" },
+		"its own cause":      func(f *planfile.File) { f.Items[0].Cause = "\x1b]0;title\a" },
+		"its own reason":     func(f *planfile.File) { f.Items[0].Reason = "\x1b[2J" },
+		"its own also":       func(f *planfile.File) { f.Items[0].Also = []string{"because"} },
 	} {
 		f, err := planfile.New(plan(), here)
 		if err != nil {
