@@ -233,7 +233,7 @@ func TestPutBackOfAnActiveTaskGoesByItsLease(t *testing.T) {
 	s.Client().Del(ctx, "asynq:{default}:active")
 	c := open(t, s)
 	e := raw(t, c, r).Expect()
-	for _, ends := range []time.Duration{time.Minute, 0, -20 * time.Second} {
+	for _, ends := range []time.Duration{time.Minute, 0, -10 * time.Second} {
 		s.Client().ZAdd(ctx, "asynq:{default}:lease", redis.Z{Score: float64(time.Now().Add(ends).Unix()), Member: r.ID})
 		refuses(t, s, "a worker may be running", func() (inspect.Change, error) { return c.PutBack(ctx, e, time.Now().Add(-time.Hour)) })
 		refuses(t, s, "a worker may be running", func() (inspect.Change, error) { return c.Archive(ctx, e, time.Now()) })

@@ -286,7 +286,8 @@ func TestDropDanglingRemovesIDsWithoutAHash(t *testing.T) {
 func TestDropDanglingKeepsATaskThatAWorkerMayBeRunning(t *testing.T) {
 	ctx := context.Background()
 	s := inspecttest.Start(t)
-	r := s.Make(inspecttest.Spec{Outcome: inspecttest.Active})[0]
+	r := s.Make(inspecttest.Spec{})[0]
+	s.Orphan(r, time.Now().Add(time.Minute)) // a worker that lives would write beside the test
 	s.Dangle(r)
 	c := open(t, s)
 	refuses(t, s, "a worker may be running", func() (inspect.Change, error) { return c.DropDangling(ctx, r, inspect.StateActive, "") })
