@@ -31,9 +31,14 @@ type Sentinel struct {
 // sentinel knows of it.
 func StartSentinel(t testing.TB) *Sentinel {
 	t.Helper()
-	s := &Sentinel{Master: StartServer(t), Password: "sentinel secret"}
+	// By default a master waits for more replicas before it sends the first one its
+	// data.
+	s := &Sentinel{Master: StartServer(t, "--repl-diskless-sync-delay", "0"), Password: "sentinel secret"}
 	host, port := split(t, s.Master.Addr)
 	s.Replica = StartServer(t, "--replicaof", host, port)
+	if err := eventually(s.follows); err != nil {
+		t.Fatal(err)
+	}
 	s.start(t)
 	return s
 }
@@ -72,6 +77,16 @@ func (s *Sentinel) calm() {
 	c := redis.NewClient(&redis.Options{Addr: s.Addr, Password: s.Password})
 	defer c.Close()
 	_ = c.Do(context.Background(), "sentinel", "debug", "tilt-trigger", "600000").Err()
+}
+
+// follows is nil once the replica has what the master has: a sentinel that starts
+// before that hears of it ten seconds later.
+func (s *Sentinel) follows() error {
+	info, err := s.Replica.Client().Info(context.Background(), "replication").Result()
+	if err == nil && infoField(info, "master_link_status") != "up" {
+		return errors.New("the replica does not follow its master")
+	}
+	return err
 }
 
 // ready asks the sentinel for the replica that it found at the master.
