@@ -213,6 +213,9 @@ func (s *Server) ServeConfig(config asynq.Config, handler asynq.HandlerFunc) (st
 	if config.TaskCheckInterval == 0 {
 		config.TaskCheckInterval = 10 * time.Millisecond
 	}
+	if config.ShutdownTimeout == 0 {
+		config.ShutdownTimeout = time.Minute // a handler that is slow is not one that hangs
+	}
 	srv := asynq.NewServer(s.AsynqOpt(), config)
 	before := s.servers()
 	if err := srv.Start(handler); err != nil {
