@@ -180,6 +180,7 @@ func (b *busy) serve() {
 			time.Sleep(20 * time.Millisecond)
 		}
 		next := b.start()
+		b.await(2) // a server says in the background that it is there
 		old.Shutdown()
 		old = next
 	}
@@ -187,6 +188,21 @@ func (b *busy) serve() {
 		time.Sleep(20 * time.Millisecond)
 	}
 	old.Shutdown()
+}
+
+// await waits until so many servers are known.
+func (b *busy) await(servers int) {
+	for !b.stop.Load() {
+		known, err := b.w.queue.Servers(b.t.Context())
+		if err != nil {
+			b.t.Error(err)
+			return
+		}
+		if len(known) >= servers {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
 }
 
 func (b *busy) start() *asynq.Server {

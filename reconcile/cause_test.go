@@ -236,8 +236,8 @@ func causeWorker(duplicate error, begun chan<- struct{}) *asynq.ServeMux {
 	}
 	handle("panic", func(context.Context) error { panic("no such account") })
 	handle("runtime panic", func(context.Context) error { return fmt.Errorf("index %d", nobody[0]) })
-	handle("timeout", func(ctx context.Context) error { <-ctx.Done(); return nil })
-	handle("cancelled", func(ctx context.Context) error { close(begun); <-ctx.Done(); return nil })
+	handle("timeout", func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() })
+	handle("cancelled", func(ctx context.Context) error { close(begun); <-ctx.Done(); return ctx.Err() })
 	handle("bank timeout", func(context.Context) error { return fmt.Errorf("bank: %w", context.DeadlineExceeded) })
 	handle("skip", func(context.Context) error { return fmt.Errorf("bad payload: %w", asynq.SkipRetry) })
 	handle("duplicate", func(context.Context) error { return fmt.Errorf("insert: %w", duplicate) })

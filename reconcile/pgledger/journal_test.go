@@ -96,9 +96,12 @@ func TestJournalOutlivesItsSession(t *testing.T) {
 	if _, err := j.Begin(journal.Run{}); err != nil {
 		t.Fatal(err)
 	}
+	const sessions = ` FROM pg_stat_activity WHERE application_name = 'idemctl' AND datname = current_database()`
 	for range 3 {
-		db.Exec(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-			WHERE application_name = 'idemctl' AND datname = current_database()`)
+		db.Exec(`SELECT pg_terminate_backend(pid)` + sessions)
+		for db.Value(`SELECT count(*)`+sessions) != "0" { // they are told, and end a little later
+			time.Sleep(5 * time.Millisecond)
+		}
 		if err := j.Intend(journal.Record{Item: journal.NewRunID(time.Now()), Change: journal.ChangeRequeue, Queue: "q", TaskID: "t"}); err != nil {
 			t.Errorf("after the session was ended: %v", err)
 		}
