@@ -83,6 +83,9 @@ type mishap struct {
 	// through is the client that applies; whole is the one that looks on.
 	through *counted
 	ledger  reconcile.Ledger
+	// stood says that the application took longer than it looks for a task whose
+	// answer was lost: the machine stood still, and perhaps just then.
+	stood bool
 }
 
 // newMishap plans to run all of a new queue's tasks, with a client and a ledger
@@ -130,8 +133,10 @@ func (f *mishap) apply() error {
 	if err != nil {
 		f.t.Fatal(err)
 	}
+	began := time.Now()
 	err = f.auditorOn(f.through.Client, f.ledger).Apply(f.t.Context(), f.through, j, journal.Run{Command: "test"}, f.plan,
 		reconcile.Application{Tell: func(a reconcile.Applied) { f.out[a.Step.Ref().ID] = a }})
+	f.stood = time.Since(began) > 2*time.Second
 	_ = j.Close() // which fails where the disk does
 	return err
 }
@@ -145,7 +150,7 @@ func (f *mishap) after(blind bool) {
 			f.t.Errorf("%s was moved %d times", ref.ID, n)
 		}
 	}
-	f.told(f.out, blind)
+	f.told(f.out, blind || f.stood)
 	before := f.places()
 	f.foreseenIn(f.path)
 	f.resume()
