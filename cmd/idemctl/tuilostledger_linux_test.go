@@ -117,15 +117,17 @@ func night(t *testing.T) (*seat, *door) {
 // ledger, wherever one is.
 func TestBrowserWithoutItsLedger(t *testing.T) {
 	s, way := night(t)
+	s.types("") // what is drawn from now on is seen
 	way.let(false)
-	s.types("").sees("! ledger main has not answered since ")
+	s.sees("! ledger main has not answered since ")
 	s.types(":archived\r").sees("evt_1", "? unknown")
 	s.types("\r").sees("? its effect is unknown: ledger main did not answer", "it is tried again in", "lock/blocks", "lock ends", "tries")
 	s.types("G").sees("Held by this task", "its ledger could not be read", `"a": 1`, "PAYLOAD")
 	way.let(true)
 	s.types("g").sees("its effect is applied")
+	s.types("")
 	way.let(false)
-	s.types("").sees("! ledger main has not answered since ", "! not read again: ")
+	s.sees("! ledger main has not answered since ", "! not read again: ")
 	s.types(":ov\r").sees("QUEUES", "! ledger main has not answered since ")
 	s.types("\x03").leaves(exitDone)
 }
@@ -133,16 +135,18 @@ func TestBrowserWithoutItsLedger(t *testing.T) {
 // A ledger that is silent does not keep the page waiting once it is known to be.
 func TestBrowserWithASilentLedger(t *testing.T) {
 	s, way := night(t)
+	s.types("")
 	way.still.Lock()
-	s.types("").sees("! slow: no answer for ", "from the ledgers")
-	s.types("").sees("! ledger main has not answered since ")
+	s.sees("! slow: no answer for ", "from the ledgers")
+	s.sees("! ledger main has not answered since ")
 	begun := time.Now()
 	s.types(":archived\r").sees("evt_1")
 	s.types("\r").sees("? its effect is unknown: ledger main did not answer", "tries")
 	if took := time.Since(begun); took > 20*time.Second { // a lookup has 30
 		t.Errorf("the page was there after %v", took)
 	}
+	s.types("")
 	way.still.Unlock()
-	s.types("").sees("its effect is applied")
+	s.sees("its effect is applied")
 	s.types("\x03").leaves(exitDone)
 }
