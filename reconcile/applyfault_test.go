@@ -83,8 +83,8 @@ type mishap struct {
 	// through is the client that applies; whole is the one that looks on.
 	through *counted
 	ledger  reconcile.Ledger
-	// stood says that the application took longer than it looks for a task whose
-	// answer was lost: the machine stood still, and perhaps just then.
+	// stood says that the machine stood still while the application went on, and
+	// perhaps just while it looked for a task whose answer was lost: for two seconds.
 	stood bool
 }
 
@@ -133,10 +133,10 @@ func (f *mishap) apply() error {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	began := time.Now()
+	stood := standstill()
 	err = f.auditorOn(f.through.Client, f.ledger).Apply(f.t.Context(), f.through, j, journal.Run{Command: "test"}, f.plan,
 		reconcile.Application{Tell: func(a reconcile.Applied) { f.out[a.Step.Ref().ID] = a }})
-	f.stood = time.Since(began) > 2*time.Second
+	f.stood = stood() > time.Second
 	_ = j.Close() // which fails where the disk does
 	return err
 }
@@ -413,4 +413,26 @@ func appendTo(path, text string) error {
 	defer file.Close()
 	_, err = file.WriteString(text)
 	return err
+}
+
+// standstill measures until it is called how long the machine stood still at most.
+func standstill() func() time.Duration {
+	const tick = 50 * time.Millisecond
+	done, longest := make(chan struct{}), make(chan time.Duration)
+	go func() {
+		worst, last := time.Duration(0), time.Now()
+		for {
+			select {
+			case <-done:
+				longest <- max(worst, time.Since(last)-tick)
+				return
+			case <-time.After(tick):
+				worst, last = max(worst, time.Since(last)-tick), time.Now()
+			}
+		}
+	}()
+	return func() time.Duration {
+		close(done)
+		return <-longest
+	}
 }
