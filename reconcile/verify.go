@@ -52,6 +52,22 @@ type Verification struct {
 	ByProof         map[Proof]int
 }
 
+// Bad counts the items that did not come to what the run was for.
+func (v *Verification) Bad() int { return v.count(Proof.Bad) }
+
+// Open counts the items of which nobody can say yet.
+func (v *Verification) Open() int { return v.count(Proof.Open) }
+
+func (v *Verification) count(is func(Proof) bool) int {
+	n := 0
+	for proof, items := range v.ByProof {
+		if is(proof) {
+			n += items
+		}
+	}
+	return n
+}
+
 // verifySize is how many items are looked up together.
 const verifySize = 500
 

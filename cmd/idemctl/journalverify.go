@@ -141,23 +141,14 @@ func samePlace(ctx context.Context, l *look, run *journal.Summary) error {
 	return &usageError{err: fmt.Errorf("run %s was made in context %q, and this is %q", run.ID, run.Context, here), hint: hint}
 }
 
-// verified is the exit code.
+// verified is the exit code; the sign that heads the page says the same.
 func verified(sum *reconcile.Verification, problem error, damaged bool) error {
-	bad, open := 0, 0
-	for proof, n := range sum.ByProof {
-		switch {
-		case proof.Bad():
-			bad += n
-		case proof.Open():
-			open += n
-		}
-	}
 	switch {
 	case problem != nil:
 		return outcome(exitIncomplete) // what was concluded was printed
-	case bad > 0:
+	case sum.Bad() > 0:
 		return outcome(exitFindings)
-	case open > 0, damaged:
+	case sum.Open() > 0, damaged:
 		return outcome(exitIncomplete)
 	}
 	return nil

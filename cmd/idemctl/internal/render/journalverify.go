@@ -89,7 +89,7 @@ func (v *Verification) close(source *JournalSource, run *journal.Summary, sum *r
 // page is for a person: the run, the counts, and the exceptions by name.
 func (v *Verification) page(source *JournalSource, run *journal.Summary, sum *reconcile.Verification, problem error) error {
 	p := newPage(v.w, v.opt)
-	p.hang(p.runMark(run)+" ", "  ", "Run "+Visible(run.ID)+": "+Visible(verifiedCounts(run, sum))+".", sgrBold)
+	p.hang(p.verifiedMark(run, sum, problem != nil || len(source.Problems) > 0)+" ", "  ", "Run "+Visible(run.ID)+": "+Visible(verifiedCounts(run, sum))+".", sgrBold)
 	p.runFacts(run)
 	if sum.Items+sum.NotBegun > 0 {
 		p.blank()
@@ -112,6 +112,23 @@ func (v *Verification) page(source *JournalSource, run *journal.Summary, sum *re
 		p.planAgain(run)
 	}
 	return p.flush()
+}
+
+// verifiedMark says what the exit code says: what is wrong, or that somebody has to
+// ask again. The rest is the run's own: what it never began decides no exit code, and
+// is no reason to call it whole.
+func (p *page) verifiedMark(run *journal.Summary, sum *reconcile.Verification, partly bool) string {
+	switch {
+	case partly:
+		return p.with(sgrYellow, "?")
+	case sum.Bad() > 0:
+		return p.with(sgrRed, "✗")
+	case sum.Open() > 0:
+		return p.with(sgrYellow, "?")
+	case !run.Complete():
+		return p.with(sgrYellow, "!")
+	}
+	return p.with(sgrGreen, "✓")
 }
 
 // verifiedCounts says how many items there are, and of how many planned ones nothing

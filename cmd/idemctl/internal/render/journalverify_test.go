@@ -95,6 +95,50 @@ func TestVerificationNamesTheWorstFirstAndCountsTheRest(t *testing.T) {
 	}
 }
 
+// The first thing seen must not say that all is well where the exit code does not.
+func TestVerificationIsHeadedByTheSignOfItsExitCode(t *testing.T) {
+	of := func(proofs ...reconcile.Proof) reconcile.Verification {
+		sum := reconcile.Verification{ByProof: map[reconcile.Proof]int{}, Items: len(proofs)}
+		for _, p := range proofs {
+			sum.ByProof[p]++
+		}
+		return sum
+	}
+	whole := journal.Summary{Run: journal.Run{ID: sampleRun}, Ended: sampleNow, Done: 2}
+	cut := whole
+	cut.NotBegun = 3
+	damaged := soundSource
+	damaged.Problems = []string{"line 3 is no record"}
+	for _, tt := range []struct {
+		name    string
+		source  JournalSource
+		run     journal.Summary
+		sum     reconcile.Verification
+		problem error
+		sign    string
+	}{
+		{"all is done", soundSource, whole, of(reconcile.ProofApplied, reconcile.ProofDeleted), nil, "✓ "},
+		{"one failed again", soundSource, whole, of(reconcile.ProofApplied, reconcile.ProofFailed), nil, "✗ "},
+		{"one waits", soundSource, whole, of(reconcile.ProofApplied, reconcile.ProofWaiting), nil, "? "},
+		{"one waits and one failed", soundSource, whole, of(reconcile.ProofFailed, reconcile.ProofWaiting), nil, "✗ "},
+		{"not all was looked at", soundSource, whole, of(reconcile.ProofFailed), errors.New("connection reset"), "? "},
+		{"the journal is damaged", damaged, whole, of(reconcile.ProofApplied), nil, "? "},
+		{"some were never begun", soundSource, cut, of(reconcile.ProofApplied), nil, "! "},
+	} {
+		var b bytes.Buffer
+		v, err := NewVerification(&b, sampleOptions(FormatTable, 80, true))
+		if err == nil {
+			err = v.Close(tt.source, &tt.run, tt.sum, tt.problem)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(b.String(), tt.sign+"Run ") {
+			t.Errorf("%s: want %q before\n%s", tt.name, tt.sign, b.String())
+		}
+	}
+}
+
 func TestVerificationObeysNoHostileText(t *testing.T) {
 	items, sum := everyProof(tricks...)
 	for _, format := range []Format{FormatTable, FormatJSON, FormatNDJSON} {
