@@ -38,7 +38,7 @@ func (f *Finding) Message() string {
 	case CodeInDoubt:
 		return fmt.Sprintf("%s, and its row is in progress: nobody can say whether it took effect", f.Task.State)
 	case CodePartial:
-		return fmt.Sprintf("half applied: %s; mark and effect are not one transaction", f.halves())
+		return "half applied: " + f.halves()
 	case CodeRerunnable:
 		return fmt.Sprintf("archived (%s); repeating it is harmless by its nature", f.cause())
 	case CodeUnknown:
@@ -316,19 +316,30 @@ func (f *Finding) waitsFor() string {
 
 func (f *Finding) unsettled() string { return f.Reason.Words() }
 
-// halves says which sources have a finished row and which have not.
+// halves says which sources have a finished row, which have one that is not, and which
+// have none. Only a row that is missing shows that the rows are not written in one
+// transaction: two that are, may still be finished one after the other.
 func (f *Finding) halves() string {
-	var have, lack []string
+	var have, begun, lack []string
 	for _, r := range f.Readings {
 		switch {
 		case r.Source.Role != RoleMark && r.Source.Role != RoleEffect:
 		case r.Row.Passing > 0:
 			have = append(have, r.Source.Table)
+		case r.Row.Count > 0:
+			begun = append(begun, r.Source.Table)
 		default:
 			lack = append(lack, r.Source.Table)
 		}
 	}
-	return fmt.Sprintf("%s has it, %s has not", strings.Join(have, " and "), strings.Join(lack, " and "))
+	words := strings.Join(have, " and ") + " has it"
+	if len(begun) > 0 {
+		words += ", " + strings.Join(begun, " and ") + " has an unfinished row"
+	}
+	if len(lack) > 0 {
+		words += ", " + strings.Join(lack, " and ") + " has not; mark and effect are not one transaction"
+	}
+	return words
 }
 
 func (f *Finding) claimed() time.Time {

@@ -181,7 +181,10 @@ func TestMessagesBearTheTwoFactsWithTheirTimes(t *testing.T) {
 		{CodeUnmarked, nil, []string{at(time.Hour)}},
 		{CodeUnsettled, nil, []string{noon.Add(time.Minute).Format(time.RFC3339), "may still be writing"}},
 		{CodeUnsettled, func(f *Finding) { f.Reason, f.SettlesAt = ReasonTwin, time.Time{} }, []string{"another task of the same key"}},
-		{CodePartial, nil, []string{"public.processed_tasks has it", "public.payments has not"}},
+		{CodePartial, nil, []string{"half applied: public.processed_tasks has it, public.payments has an unfinished row\n"}},
+		{CodePartial, func(f *Finding) { f.Readings[1].Row = Row{} }, []string{
+			"public.processed_tasks has it, public.payments has not; mark and effect are not one transaction",
+		}},
 		{CodeStaleClaim, nil, []string{at(time.Hour)}},
 		{CodeStaleMark, nil, []string{at(5 * time.Minute)}},
 		{CodeUnknown, nil, []string{"replica", "handler-error"}},

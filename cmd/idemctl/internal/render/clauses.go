@@ -25,8 +25,8 @@ var clauses = []clause{
 		"1 task has more effects than it may: its work was repeated.",
 		"%s tasks have more effects than they may: their work was repeated.")},
 	{codes(reconcile.CodePartial), says(
-		"1 task is half applied: one table has it, another has not.",
-		"%s tasks are half applied: one table has them, another has not.")},
+		"1 task is half applied: one table has it finished, another has not.",
+		"%s tasks are half applied: one table has them finished, another has not.")},
 	{codes(reconcile.CodeUnmarked), says(
 		"1 task ended as done and left no trace: lost in silence, or never marked.",
 		"%s tasks ended as done and left no trace: lost in silence, or never marked.")},
