@@ -1,11 +1,13 @@
 package tui
 
 import (
+	"errors"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"github.com/idemctl/idemctl/inspect"
+	"github.com/idemctl/idemctl/reconcile"
 )
 
 // detail is everything that is known of one task.
@@ -13,6 +15,7 @@ type detail struct {
 	*hub
 	desk    *desk
 	ref     inspect.Ref
+	owner   bool // it was asked for as a lock's owner
 	dossier *Dossier
 	err     error // of the last reading
 	at      time.Time
@@ -42,6 +45,9 @@ func (s *detail) again() tea.Cmd {
 func (s *detail) answer(r reply) tea.Cmd {
 	s.err, s.fresh = r.err, false
 	d, ok := r.value.(*Dossier)
+	if s.dossier == nil && errors.As(r.err, new(*reconcile.TaskError)) {
+		s.at = s.now() // it was looked for, and is not there
+	}
 	if !ok || r.err != nil {
 		return nil
 	}
@@ -61,13 +67,26 @@ func (s *detail) command() string { return s.explainLine(s.ref) }
 func (s *detail) shown() shown {
 	out := shown{at: s.at, words: joined(s.ref.Queue, s.pane.where())}
 	out.words = safe(out.words)
-	if s.dossier == nil {
+	if s.dossier == nil && !errors.As(s.err, new(*reconcile.TaskError)) {
 		out.unread = s.err
 	}
 	if s.desk.waits(slotDossier) {
 		out.busy = "explaining …"
 	}
 	return out
+}
+
+// unreadable says why there is no page, or no new one. That there is no such task is an answer, and no
+// failure to read.
+func (s *detail) unreadable(failed string) string {
+	var gone *reconcile.TaskError
+	switch {
+	case !errors.As(s.err, &gone):
+		return failed + ": " + safe(s.err.Error()) + "; " + s.triedAgain()
+	case s.owner:
+		return "the owner of this lock is gone: " + safe(gone.Error())
+	}
+	return "the task is gone: " + safe(gone.Error())
 }
 
 func (s *detail) actions() []action {
@@ -86,7 +105,7 @@ func (s *detail) body(width, height int) []string {
 	if s.dossier == nil {
 		words := "explaining: the task, its rows in every ledger, its lock and its worker …"
 		if s.err != nil {
-			words = "not read: " + safe(s.err.Error()) + "; " + s.triedAgain()
+			words = s.unreadable("not read")
 		}
 		return append([]string{""}, indented(words, width)...)
 	}

@@ -16,7 +16,7 @@ import (
 func (s *detail) write(w *writer) {
 	d := s.dossier
 	if s.err != nil {
-		w.hang(s.theme.warn.Render("! "), 2, "not read again: "+safe(s.err.Error())+"; "+s.triedAgain(), s.theme.warnText)
+		w.hang(s.theme.warn.Render("! "), 2, s.unreadable("not read again"), s.theme.warnText)
 		w.blank()
 	}
 	s.verdict(w, d)

@@ -141,7 +141,7 @@ func (h *hub) findingFoot(f *reconcile.Finding, width, most int) []string {
 	w.hang(t.severity(f.Severity, shape(f.Severity))+" ", 2, message, t.boldText)
 	w.hang("  ", 2, consequence, nil)
 	if a := f.Action(); a != "" {
-		w.hang(t.dim.Render("$ "), 2, safe(a), t.keyText)
+		w.command(a)
 	}
 	return append([]string{t.dim.Render(strings.Repeat("─", width))}, padded(w.lines, min(len(w.lines), most))...)
 }

@@ -176,7 +176,9 @@ func (s *locks) actions() []action {
 	out := []action{
 		act(named(k.open, "open the lock's task"), "open", func() tea.Cmd {
 			if ref, ok := s.current(); ok {
-				return s.open(newDetail(s.hub, ref))
+				page := newDetail(s.hub, ref)
+				page.owner = true
+				return s.open(page)
 			}
 			return nil
 		}),

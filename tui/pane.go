@@ -72,6 +72,20 @@ func (w *writer) hang(head string, cells int, words string, paint func(string) s
 	}
 }
 
+// command writes a shell command, folded so that it can be copied from the screen and
+// still be one.
+func (w *writer) command(cmd string) {
+	head, cells := w.theme.dim.Render("$ "), 2
+	if safe(cmd) != cmd {
+		w.hang(head, cells, safe(cmd), w.theme.keyText)
+		return
+	}
+	for _, l := range visible.FoldCommand(cmd, max(8, w.width-cells), max(8, w.width)) {
+		w.raw(head + w.theme.keyText(l))
+		head = ""
+	}
+}
+
 // factCells is where the values of named facts begin.
 const factCells = 13
 

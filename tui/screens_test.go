@@ -219,7 +219,9 @@ var keyCases = slices.Concat(planCases, []keyCase{
 		d.keys("@").sees("» idemctl explain payments task-0001")
 		d.keys("e").sees("EXPLAINED task-0001")
 	}},
-	{"detail of a task that is gone", nil, ":locks<enter><enter>", func(d *driver) { d.sees(`no task "task-0050" in queue "default"`) }},
+	{"detail of a lock whose owner is gone", nil, ":locks<enter><enter>", func(d *driver) {
+		d.sees(`the owner of this lock is gone: no task "task-0050" in queue "default"`).lacks("not read", "tried again")
+	}},
 
 	// Findings.
 	{"findings are grouped", nil, ":findings<enter>", func(d *driver) {

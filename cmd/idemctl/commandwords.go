@@ -19,14 +19,7 @@ func commandWords(cmd *cobra.Command, args ...string) string {
 			return
 		}
 		for _, v := range flagValues(f) {
-			switch {
-			case f.Value.Type() == "bool" && v == "true":
-				line = line.Words("--" + f.Name)
-			case f.Value.Type() == "stringSlice":
-				line = line.Item(f.Name, v)
-			default:
-				line = line.Flag(f.Name, v)
-			}
+			line = withFlag(line, f, v)
 		}
 	})
 	return line.Operands(args...).String()

@@ -49,6 +49,14 @@ func (l *logger) warnf(format string, args ...any) {
 	l.print("warning", format, args...)
 }
 
+// notef says what was done beside the results, and what comes next.
+func (l *logger) notef(format string, args ...any) {
+	if l.quiet && l.file == nil {
+		return
+	}
+	l.print("note", format, args...)
+}
+
 // debugf says what is done, when asked to.
 func (l *logger) debugf(format string, args ...any) {
 	if l.verbose {
@@ -64,5 +72,8 @@ func (l *logger) print(level, format string, args ...any) {
 		fmt.Fprintf(l.w, "%s %s: %s\n", time.Now().UTC().Format(time.RFC3339), level, text)
 		return
 	}
-	fmt.Fprintf(l.w, "idemctl: %s: %s\n", level, text)
+	if level != "note" {
+		text = level + ": " + text
+	}
+	fmt.Fprintf(l.w, "idemctl: %s\n", text)
 }

@@ -205,12 +205,11 @@ func (m *moving) writePlan(ctx context.Context, path string, expiry time.Duratio
 	if err := out.Close(nil); err != nil {
 		return fmt.Errorf("writing results: %w", err)
 	}
-	same := ""
-	if len(m.connection) > 0 {
-		same = " (with the same " + strings.Join(m.connection, " ") + ")"
+	line := strings.TrimSpace("idemctl apply " + reconcile.ShellQuote(path) + " " + m.same)
+	if len(m.unsaid) > 0 {
+		line += " (with the same " + strings.Join(m.unsaid, " ") + ")"
 	}
-	m.log.warnf("plan written to %s, to be applied before %s: idemctl apply %s%s",
-		path, file.ExpiresAt.Format(time.RFC3339), reconcile.ShellQuote(path), same)
+	m.log.notef("plan written to %s, to be applied before %s: %s", path, file.ExpiresAt.Format(time.RFC3339), line)
 	return nil
 }
 

@@ -40,8 +40,8 @@ func (o *outputFlags) options(p *program, s *config.Settings) (render.Options, e
 		return render.Options{}, usagef("--output: %w", err)
 	}
 	out := render.Options{
-		Connection: p.connection,
-		Format:     format, TTY: p.outTerminal, Width: p.width(),
+		Connection: p.connection, Same: p.same, Unsaid: p.unsaid,
+		Format: format, TTY: p.outTerminal, Width: p.width(),
 		Color: p.colour(p.env.LookupEnv, p.shared.noColor), UTC: p.shared.utc,
 		NoHeaders: o.noHeaders, Limit: o.limit, Sort: o.sort,
 		ShowPayload: o.payload, Now: p.now,

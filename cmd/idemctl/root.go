@@ -24,6 +24,10 @@ type program struct {
 	log    *logger
 	// connection names the flags of this call that say what to connect to.
 	connection []string
+	// same are those of them that hold no secret, as a command takes them; unsaid names
+	// the others.
+	same   string
+	unsaid []string
 }
 
 // sharedFlags mean the same in every command that has them.

@@ -61,6 +61,7 @@ func (p *program) settings(cmd *cobra.Command) (*config.Settings, error) {
 			p.connection = append(p.connection, "--"+f.Name)
 		}
 	})
+	p.same, p.unsaid = repeated(cmd, p.connection)
 	s, err := config.Resolve(p.env, config.Request{Flags: given, Known: allFlags(cmd.Root())})
 	if err != nil {
 		return nil, err

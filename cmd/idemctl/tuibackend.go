@@ -105,32 +105,6 @@ func (o *tuiOptions) placeOf(cmd *cobra.Command, s *session, facts inspect.Redis
 	return p
 }
 
-// sameFlags are the flags that said where to look, as a line that is pasted needs
-// them. Addresses may hold a secret: those that do, and what is one, are left out,
-// with a sign that they are.
-func sameFlags(cmd *cobra.Command, given []string) string {
-	line := reconcile.CommandLine{}
-	for _, name := range given {
-		f := cmd.Flags().Lookup(strings.TrimPrefix(name, "--"))
-		if f == nil || f.Name == "context" {
-			continue
-		}
-		for _, v := range flagValues(f) {
-			switch {
-			case f.Name == "password", f.Name == "ledger", f.Name == "uri" && strings.ContainsAny(v, "@?"):
-				line = line.Words(name + " …")
-			case f.Value.Type() == "bool" && v == "true":
-				line = line.Words(name)
-			case f.Value.Type() == "stringSlice":
-				line = line.Item(f.Name, v)
-			default:
-				line = line.Flag(f.Name, v)
-			}
-		}
-	}
-	return strings.TrimSpace(line.String())
-}
-
 func (b *browser) Place() tui.Place { return b.place }
 
 // endLimit is how long the end of an application is waited for: what has been done

@@ -105,7 +105,8 @@ func (v *Verification) page(source *JournalSource, run *journal.Summary, sum *re
 		p.text(Visible(line), sgrBold)
 	}
 	if sum.ByProof[reconcile.ProofOpen] > 0 {
-		p.command("", "idemctl journal resume")
+		p.offer("idemctl journal resume")
+		p.sameConnection()
 	}
 	if run.NotBegun > 0 {
 		p.blank()

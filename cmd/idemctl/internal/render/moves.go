@@ -222,7 +222,7 @@ func (p *page) canaries(watched []reconcile.Watched) {
 func (p *page) afterwards(plan *reconcile.Plan, counts map[string]int, done *Carried) {
 	defer p.sameConnection()
 	if counts["unknown"] > 0 {
-		p.command("", "idemctl journal resume")
+		p.offer("idemctl journal resume")
 	}
 	if plan.Moves == nil {
 		return
@@ -242,17 +242,10 @@ func (p *page) afterwards(plan *reconcile.Plan, counts map[string]int, done *Car
 		p.text("It cannot be undone: the journal hides payloads (journal.redact).", "")
 	case plan.Moves.Action == reconcile.ActionResolve:
 		p.text("To undo it:", "")
-		p.command("", "idemctl journal restore --all --run "+done.Run)
+		p.offer("idemctl journal restore --all --run " + done.Run)
 	default:
 		p.text("Did they take effect?", "")
-		p.command("", "idemctl journal verify "+done.Run)
-	}
-}
-
-// sameConnection says which flags the commands above need as well.
-func (p *page) sameConnection() {
-	if len(p.connection) > 0 {
-		p.text("with the same "+strings.Join(p.connection, " "), sgrDim)
+		p.offer("idemctl journal verify " + done.Run)
 	}
 }
 

@@ -127,3 +127,19 @@ func TestChangesKeepToTheirSchema(t *testing.T) {
 		}
 	}
 }
+
+// What is offered for copying finds the same place, and nothing is said of flags where
+// nothing is offered.
+func TestOfferedCommandsHaveTheFlagsOfTheCall(t *testing.T) {
+	o := sampleOptions(FormatTable, 200, true)
+	o.Connection, o.Same, o.Unsaid = []string{"--journal", "--uri"}, "--journal=j.jsonl", []string{"--uri"}
+	text := moved(t, o, sampleMoves(), &Carried{Journal: "j.jsonl", Run: sampleRun})
+	if want := "→ idemctl journal verify " + sampleRun + " --journal=j.jsonl\nwith the same --uri\n"; !strings.Contains(text, want) {
+		t.Errorf("%q is not in\n%s", want, text)
+	}
+	repairs := sampleMoves()
+	repairs.Moves = nil
+	if text := moved(t, o, repairs, &Carried{Journal: "j.jsonl", Run: sampleRun}); strings.Contains(text, "with the same") {
+		t.Errorf("flags of no command:\n%s", text)
+	}
+}

@@ -62,6 +62,10 @@ type Options struct {
 	// Connection names the flags that say what to connect to, as they were given:
 	// the commands that a report suggests need them, too.
 	Connection []string
+	// Same are those of them that hold no secret, with their values, as a command takes
+	// them; Unsaid names the others.
+	Same   string
+	Unsaid []string
 	// NoHeaders leaves out column titles and, in a pipe, the lines that begin
 	// with #, except the one that says that the results are incomplete.
 	NoHeaders bool

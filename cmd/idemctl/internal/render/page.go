@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/idemctl/idemctl/internal/visible"
 	"github.com/idemctl/idemctl/reconcile"
 )
 
@@ -21,15 +22,19 @@ type page struct {
 	loc      *time.Location
 	// bare leaves out titles of columns.
 	bare bool
-	// connection names the flags that the suggested commands need as well.
-	connection []string
-	failed     error // of a table
+	// connection names the flags that the suggested commands need as well. Those that
+	// hold no secret are in same, as a command takes them; unsaid names the others.
+	connection, unsaid []string
+	same               string
+	offered            bool  // a command that lacks what unsaid names
+	failed             error // of a table
 }
 
 func newPage(w io.Writer, o Options) *page {
 	p := &page{
 		paint: paint(o.Color), out: newOutput(w),
 		width: o.Width, now: o.Now(), loc: o.Loc, bare: o.NoHeaders, connection: o.Connection,
+		same: o.Same, unsaid: o.Unsaid,
 	}
 	if !o.TTY {
 		p.absolute, p.width = true, pipeWidth
@@ -144,12 +149,25 @@ func (p *page) command(margin, cmd string) {
 		p.hang(arrow, margin+"  ", "not shown: too long, or not to be typed; -o json has it", sgrDim)
 		return
 	}
-	for i, line := range foldCommand(cmd, p.width-width(arrow), p.width) {
+	for i, line := range visible.FoldCommand(cmd, p.width-width(arrow), p.width) {
 		prefix := ""
 		if i == 0 {
 			prefix = arrow
 		}
 		p.raw(prefix + p.paint.command(line))
+	}
+}
+
+// offer writes a command with the flags of this call that say what to connect to.
+func (p *page) offer(cmd string) {
+	p.offered = true
+	p.command("", strings.TrimSpace(cmd+" "+p.same))
+}
+
+// sameConnection says what the commands that were offered lack, where any was.
+func (p *page) sameConnection() {
+	if p.offered && len(p.unsaid) > 0 {
+		p.text("with the same "+strings.Join(p.unsaid, " "), sgrDim)
 	}
 }
 

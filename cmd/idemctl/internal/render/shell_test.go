@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/idemctl/idemctl/internal/visible"
 	"github.com/idemctl/idemctl/reconcile"
 )
 
@@ -29,7 +30,7 @@ func TestFoldedCommandIsTheSameCommand(t *testing.T) {
 				continue // no shell passes a NUL byte on, and the split above drops empty words
 			}
 			cmd := "idemctl explain " + reconcile.ShellQuote(text) + " " + reconcile.ShellQuote("b"+text)
-			lines := foldCommand(cmd, cells-4, cells)
+			lines := visible.FoldCommand(cmd, cells-4, cells)
 			for i, line := range lines {
 				if room := cells - 4*(1-min(i, 1)); width(line) > room {
 					t.Errorf("%d cells, not %d: %q", width(line), room, line)

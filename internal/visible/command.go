@@ -1,4 +1,4 @@
-package render
+package visible
 
 import (
 	"strings"
@@ -6,13 +6,13 @@ import (
 	"github.com/clipperhouse/displaywidth"
 )
 
-// foldCommand breaks a shell command over lines of at most rest cells, the first
+// FoldCommand breaks a shell command over lines of at most rest cells, the first
 // of at most first. Every line but the last ends in a backslash, so that a shell
 // reads the same words from the lines as from the command. Words are kept whole
 // where they fit; a longer one is closed, continued at the start of the next
 // line, and opened again.
-func foldCommand(cmd string, first, rest int) []string {
-	if width(cmd) <= first {
+func FoldCommand(cmd string, first, rest int) []string {
+	if Width(cmd) <= first {
 		return []string{cmd}
 	}
 	const margin = "    "
@@ -25,11 +25,11 @@ func foldCommand(cmd string, first, rest int) []string {
 	for _, w := range shellWords(cmd) {
 		whole := w.String()
 		switch {
-		case fresh && width(line)+width(whole)+2 <= room:
+		case fresh && Width(line)+Width(whole)+2 <= room:
 			line += whole
-		case !fresh && width(line)+1+width(whole)+2 <= room:
+		case !fresh && Width(line)+1+Width(whole)+2 <= room:
 			line += " " + whole
-		case width(margin)+width(whole)+2 <= rest:
+		case Width(margin)+Width(whole)+2 <= rest:
 			line += " "
 			push(margin)
 			line += whole
@@ -40,7 +40,7 @@ func foldCommand(cmd string, first, rest int) []string {
 				line += " "
 				push(margin)
 			}
-			for _, part := range w.parts(room-width(line)-2, rest-2) {
+			for _, part := range w.parts(room-Width(line)-2, rest-2) {
 				if !fresh {
 					push("")
 				}
@@ -89,7 +89,7 @@ func (w shellWord) parts(first, rest int) []string {
 	var parts []string
 	start, room := 0, first
 	for end := 1; end <= len(w); end++ {
-		if end > start+1 && width(w[start:end].String()) > room {
+		if end > start+1 && Width(w[start:end].String()) > room {
 			parts = append(parts, w[start:end-1].String())
 			start, room = end-1, rest
 		}
