@@ -92,7 +92,7 @@ func TestEveryCodeSaysWhatIsWrongAndWhatWillHappen(t *testing.T) {
 				t.Errorf("%s: a time is called unknown that the evidence has: %q", c, text)
 			}
 		}
-		if action := f.Action(); !strings.HasPrefix(action, "idemctl ") {
+		if action := f.Action(); !strings.HasPrefix(action, "idemctl ") && c != CodeResidue { // of a queue that nothing can be asked about
 			t.Errorf("%s: action %q", c, action)
 		}
 	}

@@ -106,7 +106,7 @@ func (f *Finding) repair() string {
 	case CodeQueueUnserved:
 		return "idemctl doctor"
 	case CodeResidue:
-		return "idemctl integrity" // asynq does not know the queue: nothing can be asked of it by name
+		return "" // asynq does not know the queue: nothing can be asked of it by name
 	case CodeUndecodable:
 		return f.explain()
 	}
