@@ -79,23 +79,25 @@ func (tt *typeTable) see(_ *Bound, t inspect.Task) {
 	}
 }
 
-// uses says how many tasks each rule had, in the order of the rules.
-func (tt *typeTable) uses() []RuleUse {
+// uses says how many tasks each rule had, in the order of the rules, and how many had
+// none. Of a task that cannot be read nobody knows whether it has one.
+func (tt *typeTable) uses() (uses []RuleUse, unruled int) {
 	tt.mu.Lock()
 	defer tt.mu.Unlock()
 	tasks := map[*Bound]int{}
 	for _, c := range tt.types {
 		if c.rule != nil {
 			tasks[c.rule] += c.tasks
+		} else {
+			unruled += c.tasks
 		}
 	}
-	var uses []RuleUse
 	for _, b := range tt.auditor.rules {
 		if tasks[b] > 0 || b.Implicit {
 			uses = append(uses, RuleUse{Rule: b, Tasks: tasks[b], Sources: b.facts})
 		}
 	}
-	return uses
+	return uses, unruled
 }
 
 // ExplicitID says whether a task ID was chosen by the producer: asynq itself

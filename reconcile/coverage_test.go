@@ -230,9 +230,23 @@ func TestCoverageCountsEachTaskOnceAndNoneThatCannotBeRead(t *testing.T) {
 	if len(*out) != 1 || (*out)[0].TaskCount != 1 {
 		t.Errorf("findings = %+v, want one of one task", *out)
 	}
-	uses := r.cases.uses()
-	if len(uses) != 1 || uses[0].Tasks != 1 {
-		t.Errorf("rule uses = %+v, want one task", uses)
+	uses, unruled := r.cases.uses()
+	if len(uses) != 1 || uses[0].Tasks != 1 || unruled != 0 {
+		t.Errorf("rule uses = %+v and %d tasks without a rule, want one task", uses, unruled)
+	}
+}
+
+// Of a task that cannot be read nobody knows whether a rule matches its type: it is not
+// among those that have none, and the finding has the same number.
+func TestTasksWithoutARuleAreThoseOfTheFinding(t *testing.T) {
+	r, out := coverageRun(t, Rule{Type: "known", Class: ClassOverwrite})
+	id := "7b0b5f0e-93f1-4ef1-9d4e-0d6a0a4d7d1"
+	broken := with(taskOf("other", "q", id+"1", ""), func(t *inspect.Task) { t.Type, t.Defect = "", inspect.DefectUndecodable })
+	r.meet(taskOf("known", "q", id+"2", ""), taskOf("other", "q", id+"3", ""), broken)
+	r.cover()
+	_, unruled := r.cases.uses()
+	if len(*out) != 1 || (*out)[0].Code != CodeUnclassified || (*out)[0].TaskCount != 1 || unruled != 1 {
+		t.Errorf("%d tasks without a rule, findings %+v: want 1 and one of it", unruled, *out)
 	}
 }
 

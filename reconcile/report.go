@@ -65,6 +65,8 @@ type Report struct {
 	// Rules are the rules that matched at least one task, with their sources as
 	// they were found, in order.
 	Rules []RuleUse
+	// Unruled counts the tasks of types that no rule matches.
+	Unruled int
 	// Skew is the largest difference measured between the clocks of Redis, the
 	// ledgers and this machine.
 	Skew time.Duration

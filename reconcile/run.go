@@ -261,8 +261,9 @@ func (r *run) report(ctx context.Context) Report {
 		Complete: r.problem == nil, Problem: r.problem,
 		StartedAt: r.started, FinishedAt: finished,
 		Scope: r.opt.Scope, Filter: r.opt.Where.String(), Queues: r.queues, States: r.states,
-		Totals: r.totals, Rules: r.cases.uses(), Skew: r.clocks.skew, Hashes: r.hashes.sorted(),
+		Totals: r.totals, Skew: r.clocks.skew, Hashes: r.hashes.sorted(),
 	}
+	rep.Rules, rep.Unruled = r.cases.uses()
 	rep.Signatures, rep.SignaturesCut = r.signatures.sorted()
 	return rep
 }

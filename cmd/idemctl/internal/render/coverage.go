@@ -14,12 +14,8 @@ func (p *page) coverage(r *reconcile.Report) {
 	if len(r.Rules) == 0 {
 		return
 	}
-	ruled := 0
-	for _, use := range r.Rules {
-		ruled += use.Tasks
-	}
 	remark := ""
-	if none := r.Totals.Tasks - ruled; none > 0 {
+	if none := r.Unruled; none > 0 {
 		remark = plural(none, "task has no rule", "tasks have no rule")
 	}
 	p.title("COVERAGE", remark)

@@ -184,6 +184,7 @@ func sampleReport(t testing.TB) reconcile.Report {
 				FirstAt: before(40 * time.Second), LastAt: before(40 * time.Second), Example: inspect.Ref{Queue: "critical", ID: idRefund},
 			},
 		},
+		Unruled: 5,
 		Rules: []reconcile.RuleUse{
 			{
 				Rule: bind(t, 1, reconcile.Rule{
