@@ -148,7 +148,7 @@ func (p *page) items(items []JournalItem) {
 			}
 		}
 		if len(it.Evidence) > 0 {
-			p.hang("       ", "       ", Visible(string(it.Evidence)), sgrDim)
+			p.pieces("       ", membersOf(it.Evidence), sgrDim)
 		}
 	}
 }
