@@ -288,3 +288,29 @@ func FuzzReadPlan(f *testing.F) {
 		}
 	})
 }
+
+// A value of another kind than a plan has there is named as it stands in the file.
+func TestPlanOfAnotherShapeSaysWhichValueIsWrong(t *testing.T) {
+	for change, want := range map[[2]string]string{
+		{`"attempts": 3`, `"attempts": {}`}:   `its options.attempts is an object, expected a whole number`,
+		{`"attempts": 3`, `"attempts": 1.5`}:  `its options.attempts is a number 1.5, expected a whole number`,
+		{`"mode": "standalone"`, `"mode": 1`}: `its redis.mode is a number, expected a string`,
+		{`"digest"`, `"digets"`}:              `unknown field "digets"`,
+	} {
+		path := written(t, plan())
+		sound, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		altered := strings.Replace(string(sound), change[0], change[1], 1)
+		if altered == string(sound) {
+			t.Fatalf("%s is not in the plan:\n%s", change[0], sound)
+		}
+		if err := os.WriteFile(path, []byte(altered), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := planfile.Read(path); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "Go ") {
+			t.Errorf("%s: want %q in %v", change[1], want, err)
+		}
+	}
+}

@@ -11,6 +11,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
+	"strings"
 	"time"
 
 	"github.com/idemctl/idemctl/inspect"
@@ -116,7 +118,7 @@ func read(path string) (*File, error) {
 		Schema string `json:"schema"`
 	}
 	if err := json.Unmarshal(b, &head); err != nil {
-		return nil, fmt.Errorf("it is no JSON document: %w", err)
+		return nil, fmt.Errorf("it is no JSON document: %w", inWords(err))
 	}
 	if head.Schema != Schema {
 		return nil, fmt.Errorf("its schema is %q, not %q", head.Schema, Schema)
@@ -125,9 +127,45 @@ func read(path string) (*File, error) {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&f); err != nil {
-		return nil, err
+		return nil, inWords(err)
 	}
 	return &f, nil
+}
+
+// inWords says which value of a document is of another kind than a plan has there.
+func inWords(err error) error {
+	var kind *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &kind) && kind.Field == "":
+		return fmt.Errorf("it is %s, expected %s", article(kind.Value), kindOf(kind.Type))
+	case errors.As(err, &kind):
+		return fmt.Errorf("its %s is %s, expected %s", kind.Field, article(kind.Value), kindOf(kind.Type))
+	}
+	return errors.New(strings.TrimPrefix(err.Error(), "json: "))
+}
+
+func article(kind string) string {
+	if kind == "object" || kind == "array" {
+		return "an " + kind
+	}
+	return "a " + kind
+}
+
+// kindOf is the kind of JSON value that a Go type is read from.
+func kindOf(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int64, reflect.Uint64:
+		return "a whole number"
+	case reflect.Float64:
+		return "a number"
+	case reflect.Slice, reflect.Array:
+		return "an array"
+	case reflect.Struct, reflect.Map:
+		return "an object"
+	}
+	return "a string"
 }
 
 // Fits refuses a plan that has expired, or that was made on another Redis or with
