@@ -14,18 +14,19 @@ import (
 
 // moveFlags select archived tasks, and say how a plan of moves is made.
 type moveFlags struct {
-	scope      scopeFlags
-	codes      []string
-	change     changeFlags
-	output     outputFlags
-	pace       paceFlags
-	count      int
-	planOut    string
-	planExpiry time.Duration
-	expirySet  bool
-	order      string
-	max        int
-	force      string
+	scope       scopeFlags
+	codes       []string
+	change      changeFlags
+	output      outputFlags
+	pace        paceFlags
+	count       int
+	planOut     string
+	planExpiry  time.Duration
+	expirySet   bool
+	attemptsSet bool
+	order       string
+	max         int
+	force       string
 
 	attempts    int
 	relock      string
@@ -57,7 +58,7 @@ func (m *moveFlags) add(cmd *cobra.Command) {
 // addRunning adds what only tasks that run again need.
 func (m *moveFlags) addRunning(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.IntVar(&m.attempts, "attempts", 0, "give each task `N` attempts (0: what its counters leave, mostly one)")
+	f.IntVar(&m.attempts, "attempts", 0, "give each task `N` attempts (default what its counters leave, mostly one)")
 	f.StringVar(&m.relock, "relock", "", "unique tasks take their lock again for `TTL` (or auto: as long as they can live)")
 	f.StringArrayVar(&m.unprotected, "accept-unprotected", nil, "run tasks of `TYPE` although nothing stops a second effect; repeatable")
 	f.StringArrayVar(&m.idle, "accept-idle", nil, "run tasks of `QUEUE` although it is paused or nobody serves it; repeatable")
@@ -91,7 +92,7 @@ func (m *moveFlags) moves() (reconcile.Options, reconcile.Moves, error) {
 // check refuses numbers and combinations that make no sense.
 func (m *moveFlags) check() error {
 	switch {
-	case m.attempts < 0 || m.attempts > inspect.MaxAttempts:
+	case m.attempts < 0 || m.attempts > inspect.MaxAttempts || m.attempts == 0 && m.attemptsSet:
 		return usagef("--attempts %d: expected 1 to %d", m.attempts, inspect.MaxAttempts)
 	case m.max < 0:
 		return usagef("--max %d: expected a number that is not negative", m.max)

@@ -51,7 +51,7 @@ incomplete.`,
 }
 
 func (o *moveOptions) run(ctx context.Context, cmd *cobra.Command) error {
-	o.expirySet = cmd.Flags().Changed("plan-expiry")
+	o.expirySet, o.attemptsSet = cmd.Flags().Changed("plan-expiry"), cmd.Flags().Changed("attempts")
 	options, moves, err := o.moves()
 	if err != nil {
 		return err

@@ -135,7 +135,7 @@ those show a plan, ask, and keep a journal.`,
 		},
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return &usageError{err: err, hint: cmd.CommandPath() + " --help"}
+		return &usageError{err: plainFlagError(err), hint: cmd.CommandPath() + " --help"}
 	})
 	root.SetGlobalNormalizationFunc(dashes)
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped 80"))

@@ -76,7 +76,7 @@ func (p *program) settings(cmd *cobra.Command) (*config.Settings, error) {
 				continue // it bounds what is read: changes become slower by it, never faster
 			}
 			if err := f.Value.Set(v); err != nil {
-				return nil, usagef("%s: invalid value %q for --%s: %w", value.Source, v, f.Name, err)
+				return nil, usagef("%s: invalid value %q for --%s: %w", value.Source, v, f.Name, expected(f, err))
 			}
 		}
 	}
