@@ -383,3 +383,19 @@ func TestEvidenceIsShownAFactALine(t *testing.T) {
 		}
 	}
 }
+
+// A journal of which nothing can be read is no journal without runs.
+func TestJournalThatCannotBeReadIsNotCalledEmpty(t *testing.T) {
+	for _, tt := range []struct {
+		source JournalSource
+		want   string
+	}{{soundSource, "✓ No run is in "}, {brokenSource, "? No run can be read in "}} {
+		var b bytes.Buffer
+		if err := WriteJournalRuns(&b, sampleOptions(FormatTable, 80, true), tt.source, nil, 0); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(b.String(), tt.want) {
+			t.Errorf("want %q before\n%s", tt.want, b.String())
+		}
+	}
+}

@@ -250,7 +250,11 @@ func stateInShort(s *journal.Summary) string {
 // runsPage is for a terminal: two lines a run, since commands are long.
 func runsPage(w io.Writer, o Options, source *JournalSource, runs []journal.Summary, omitted int) error {
 	p := newPage(w, o)
-	if len(runs) == 0 {
+	switch {
+	case len(runs) > 0:
+	case len(source.Problems) > 0:
+		p.hang(p.with(sgrYellow, "?")+" ", "  ", "No run can be read in "+Visible(source.name())+".", sgrBold)
+	default:
 		p.verdict([]verdict{{text: "No run is in " + Visible(source.name()) + "."}})
 	}
 	for i := range runs {
