@@ -141,7 +141,7 @@ func newConfigValidate(p *program) *cobra.Command {
 				fmt.Fprintln(p.err, "idemctl: there is no configuration file; to write one: idemctl config init")
 				return nil
 			}
-			fmt.Fprintf(p.out, "%s: %d contexts, no mistakes\n", render.Visible(file.Path), len(file.Contexts))
+			fmt.Fprintf(p.out, "%s: %s, no mistakes\n", render.Visible(file.Path), plural(len(file.Contexts), "context"))
 			return nil
 		},
 	}

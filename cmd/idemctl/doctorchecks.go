@@ -140,7 +140,7 @@ func (d *doctor) queues(ctx context.Context, client *inspect.Client) {
 			d.fault("queue "+q, err)
 		}
 	}
-	d.add("queues", healthOK, "", "%d queues, %d live servers", len(names), len(servers))
+	d.add("queues", healthOK, "", "%s, %s", plural(len(names), "queue"), plural(len(servers), "live server"))
 	if len(unserved) > 0 {
 		d.add("queues", healthWarning, "start a server for them: nothing there is run, retried or recovered",
 			"no live server serves %s", strings.Join(unserved, ", "))

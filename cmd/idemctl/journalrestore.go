@@ -22,6 +22,7 @@ type journalRestoreOptions struct {
 	change         changeFlags
 	pace           paceFlags
 	restart        restartFlag
+	from           *journal.Summary // the run that is meant; nil: none was named
 }
 
 func newJournalRestore(p *program) *cobra.Command {
@@ -107,6 +108,9 @@ func (o *journalRestoreOptions) run(ctx context.Context, cmd *cobra.Command, ids
 		program: o.program, look: l, change: &o.change, plan: &plan, how: how,
 		verb: "put back", command: commandWords(cmd, ids...),
 	}
+	if len(found) == 0 {
+		m.nothing = o.noDeletions()
+	}
 	return m.carryOut(ctx)
 }
 
@@ -157,7 +161,7 @@ func (o *journalRestoreOptions) deletions(ctx context.Context, l *look, ids []st
 		if err := samePlace(ctx, l, run); err != nil {
 			return nil, err
 		}
-		want.Run = run.ID
+		want.Run, o.from = run.ID, run
 	}
 	found, err := reconcile.FindDeletions(journal.Read(from.path), want, func(err error) { o.log.warnf("%v", err) })
 	if errors.Is(err, fs.ErrNotExist) {
@@ -173,6 +177,22 @@ func (o *journalRestoreOptions) deletions(ctx context.Context, l *look, ids []st
 		return nil, err
 	}
 	return found, ambiguous(found, ids)
+}
+
+// noDeletions says why a run has nothing that could be put back. The last run is often
+// the restore itself.
+func (o *journalRestoreOptions) noDeletions() string {
+	if o.from == nil {
+		return ""
+	}
+	words := "run " + o.from.ID + " has deleted nothing"
+	if o.queue != "" {
+		words += " of queue " + o.queue
+	}
+	if strings.HasPrefix(o.from.Command, "journal restore") {
+		words += ": it put tasks back, which are not deleted any more"
+	}
+	return words
 }
 
 // serversOf are the ones that tasks were deleted from.

@@ -202,7 +202,7 @@ func (s *resumption) pending(ctx context.Context) ([]journal.Record, error) {
 		return nil, err
 	}
 	for name, n := range others {
-		s.log.warnf("left alone: %d pending changes of %s", n, name)
+		s.log.warnf("left alone: %s of %s", plural(n, "pending change"), name)
 	}
 	return pending, nil
 }

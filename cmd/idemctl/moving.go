@@ -30,6 +30,7 @@ type moving struct {
 	// be typed; count is that number, for who is not asked (0: none was given).
 	counted bool
 	count   int
+	nothing string // why the plan has nothing, where that is known
 }
 
 // carryOut shows the plan, asks, applies, and shows what came of it.
@@ -38,6 +39,7 @@ func (m *moving) carryOut(ctx context.Context) error {
 	if err != nil {
 		return usagef("--output: %w", err)
 	}
+	out.BecauseOf(m.nothing)
 	if err := out.Plan(); err != nil {
 		return fmt.Errorf("writing results: %w", err)
 	}
@@ -116,7 +118,7 @@ func (m *moving) openRuns() {
 		}
 	}
 	if open > 0 {
-		m.log.warnf("the journal has %d changes of earlier runs whose outcome is not known: idemctl journal resume", open)
+		m.log.warnf("the journal has %s of earlier runs whose outcome is not known: idemctl journal resume", plural(open, "change"))
 	}
 }
 

@@ -122,7 +122,7 @@ func (c changer) shown(a tui.Ask, auditor *reconcile.Auditor, plan reconcile.Pla
 	if plan.Moves != nil {
 		for _, q := range plan.Moves.Queues {
 			if q.Run > 0 && q.Pending > 0 {
-				out.Notes = append(out.Notes, fmt.Sprintf("queue %q has %d pending tasks before those that are run", q.Name, q.Pending))
+				out.Notes = append(out.Notes, fmt.Sprintf("queue %q has %s before those that are run", q.Name, plural(q.Pending, "pending task")))
 			}
 		}
 	}

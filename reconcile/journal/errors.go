@@ -57,8 +57,12 @@ type GapError struct {
 
 func (e *GapError) Error() string {
 	if e.Found > e.Want {
-		return fmt.Sprintf("journal %q: %d records are missing before line %d: it has seq %d instead of %d",
-			e.Path, e.Found-e.Want, e.Line, e.Found, e.Want)
+		missing := "1 record is"
+		if n := e.Found - e.Want; n > 1 {
+			missing = fmt.Sprintf("%d records are", n)
+		}
+		return fmt.Sprintf("journal %q: %s missing before line %d: it has seq %d instead of %d",
+			e.Path, missing, e.Line, e.Found, e.Want)
 	}
 	return fmt.Sprintf("journal %q: line %d goes back to seq %d instead of %d: lines were copied or files joined",
 		e.Path, e.Line, e.Found, e.Want)

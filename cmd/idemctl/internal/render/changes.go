@@ -85,6 +85,7 @@ type Changes struct {
 	plan    *reconcile.Plan
 	applied []reconcile.Applied
 	watched []reconcile.Watched // as they were seen last
+	nothing string
 }
 
 // Carried is what became of a plan that was carried out.
@@ -108,6 +109,10 @@ func NewChanges(w io.Writer, o Options, plan *reconcile.Plan) (*Changes, error) 
 	return nil, fmt.Errorf("changes cannot be written as %s (use table, json or ndjson)", c.opt.Format)
 }
 
+// BecauseOf takes why a plan has nothing; "" says no more than that. It is called
+// before Plan.
+func (c *Changes) BecauseOf(why string) { c.nothing = why }
+
 // Plan shows a person what is going to be changed. Programs get it with the rest.
 func (c *Changes) Plan() error {
 	if c.opt.Format != FormatTable {
@@ -120,7 +125,11 @@ func (c *Changes) Plan() error {
 		return p.flush()
 	}
 	if len(c.plan.Steps) == 0 {
-		p.verdict([]verdict{{text: "Nothing to change."}})
+		words := "Nothing to change"
+		if c.nothing != "" {
+			words += ": " + Visible(c.nothing)
+		}
+		p.verdict([]verdict{{text: words + "."}})
 		return p.flush()
 	}
 	for i := range c.plan.Steps {
