@@ -166,11 +166,25 @@ func hints(err error) []string {
 	case errors.As(err, &redis):
 		add(redis.Hint())
 	case errors.As(err, &ledger):
-		add(ledger.Hint)
+		add(ledgerHint(ledger))
 	case errors.Is(err, context.DeadlineExceeded):
 		add("give more time with --timeout, or narrow the audit with -q, -s or -t")
 	}
 	return out
+}
+
+// ledgerHint is what to do about a ledger; one that was lost without a word of its own
+// is looked for.
+func ledgerHint(e *reconcile.LedgerError) string {
+	switch {
+	case e.Hint != "":
+		return e.Hint
+	case e.Kind == reconcile.LedgerUnreachable:
+		return "check that the ledger's server runs and can be reached: idemctl doctor"
+	case e.Kind == reconcile.LedgerTimeout:
+		return "raise --ledger-timeout, or try again when the ledger has less to do"
+	}
+	return ""
 }
 
 // queueHint names the queues that were meant.
