@@ -219,6 +219,10 @@ var keyCases = slices.Concat(planCases, []keyCase{
 		d.keys("@").sees("» idemctl explain payments task-0001")
 		d.keys("e").sees("EXPLAINED task-0001")
 	}},
+	{"a command that is folded is still one", nil, ":locks<enter>", func(d *driver) {
+		d.send(size(60, 24))
+		d.sees(`$ idemctl locks release \`)
+	}},
 	{"detail of a lock whose owner is gone", nil, ":locks<enter><enter>", func(d *driver) {
 		d.sees(`the owner of this lock is gone: no task "task-0050" in queue "default"`).lacks("not read", "tried again")
 	}},
