@@ -304,7 +304,7 @@ func TestDamagedJournalsAreReadAndSaid(t *testing.T) {
 		file, word string
 	}{
 		"damaged": {strings.Replace(string(whole), `"outcome":"done"`, `"outcome":"xxxx"`, 1), "is damaged"},
-		"gapped":  {strings.Join(append(append([]string{}, lines[:2]...), lines[3:]...), ""), "are missing before line 3"},
+		"gapped":  {strings.Join(append(append([]string{}, lines[:2]...), lines[3:]...), ""), "1 record is missing before line 3"},
 		"torn":    {string(whole[:len(whole)-20]), "was not written to its end"},
 	} {
 		t.Run(name, func(t *testing.T) {
