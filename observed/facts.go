@@ -135,6 +135,25 @@ func (f *Facts) Seen() (delays, inside int) {
 	return delays, inside
 }
 
+// Outside counts the delays that another policy than the declared one cannot have
+// given; at least so many, since of delays after equally many failures only the
+// shortest and the longest are known.
+func (f *Facts) Outside(p retry.Policy) int {
+	out := 0
+	for _, d := range f.Delays {
+		ends := []time.Duration{d.Min, d.Max}
+		if d.Count == 1 {
+			ends = ends[:1]
+		}
+		for _, end := range ends {
+			if !agrees(p, d.N, end) && !agrees(p, d.N+1, end) {
+				out++
+			}
+		}
+	}
+	return out
+}
+
 // mostValues bounds how many different values of one thing are kept.
 const mostValues = 1000
 

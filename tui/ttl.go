@@ -146,8 +146,19 @@ func (k *ttlKind) doubt() string {
 		return ": unserved"
 	case f.Uncounted > 0:
 		return ": uncounted"
+	case k.contradicted(k.params.Delay):
+		return ": delays contradict"
 	}
 	return ""
+}
+
+// contradicted says whether a delay was seen that the policy cannot have given.
+func (k *ttlKind) contradicted(p retry.Policy) bool {
+	if p.Equal(k.params.Delay) {
+		delays, inside := k.facts.Seen()
+		return inside < delays
+	}
+	return k.facts.Outside(p) > 0
 }
 
 func (s *ttl) current() (ttlKind, bool) {

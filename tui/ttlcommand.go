@@ -11,7 +11,7 @@ import (
 // the type, and flags for what tasks carry or keys have changed.
 func (s *ttlOne) command() string {
 	k := s.kind.Kind
-	asks := s.params.QueuePaused || s.params.Unserved // which only Redis tells
+	asks := s.params.QueuePaused || s.params.Unserved || s.contradicted() // which only Redis tells
 	// ttl-calc computes for one type by its name; a pattern is for --all.
 	named := !strings.ContainsAny(k.Type+k.Queue, `*?[\`)
 	if !s.changed() && (s.kind.safe == 0 && len(s.unbounded) == 0 || asks && !named) {

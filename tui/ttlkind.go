@@ -134,7 +134,7 @@ func (s *ttlOne) body(width, height int) []string {
 
 // words say what the parameters come to.
 func (s *ttlOne) words(w *writer) {
-	if len(s.unbounded) > 0 || s.kind.safe == 0 && !s.changed() {
+	if len(s.unbounded) > 0 || s.kind.safe == 0 && !s.changed() || s.contradicted() {
 		s.doubts(w)
 		return
 	}
@@ -156,13 +156,20 @@ func (s *ttlOne) words(w *writer) {
 	w.blank()
 }
 
+// contradicted says whether the delays that were seen refute the policy as it stands:
+// other parameters can be turned, and prove nothing.
+func (s *ttlOne) contradicted() bool { return s.kind.contradicted(s.params.Delay) }
+
 // doubts say why nobody can say how long a lock must live: no number stands beside
 // them.
 func (s *ttlOne) doubts(w *writer) {
 	for _, r := range s.unbounded {
 		w.hang(s.theme.warn.Render("! "), 2, sentence("not bounded: "+safe(r.Text)), nil)
 	}
-	if len(s.unbounded) == 0 {
+	switch {
+	case s.contradicted():
+		w.hang(s.theme.warn.Render("! "), 2, sentence("nobody can say: delays that were seen contradict the policy "+safe(s.params.Delay.String())+"; turn to the true one, or declare it (policy.retry)"), nil)
+	case len(s.unbounded) == 0:
 		w.hang(s.theme.warn.Render("! "), 2, sentence("nobody can say: "+safe(s.kind.why)), nil)
 	}
 	w.blank()

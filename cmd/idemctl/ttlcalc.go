@@ -39,8 +39,9 @@ when every attempt can start, and what a shorter lock risks.
 
 Parameters come from flags, from --params (JSON, times in seconds), or with
 --type from the configuration's rule for that type. Neither Redis nor a ledger
-is needed. --observed compares them with what Redis shows now; --all does so for
-every type, one line each. --batch answers questions, one JSON object a line.
+is needed. --observed compares them with what Redis shows now, and gives no TTL
+where delays contradict the retry policy; --all does so for every type, one line
+each. --batch answers questions, one JSON object a line.
 
 --timeout is the task's, asynq.Timeout.
 
@@ -176,6 +177,7 @@ func (o *ttlCalcOptions) runOne(ctx context.Context, cmd *cobra.Command, page re
 		o.log.warnf("no rule of the configuration matches type %q: asynq's defaults and the context's policy are used", o.taskType())
 	}
 	var seen *render.TTLObserved
+	var doubts []string
 	if o.observed {
 		if err := checkParams(d.params); err != nil { // before Redis is asked
 			return err
@@ -184,6 +186,7 @@ func (o *ttlCalcOptions) runOne(ctx context.Context, cmd *cobra.Command, page re
 			return err
 		}
 		adopt(d, seen, o.taskType())
+		doubts = o.doubts(d, seen)
 		if slices.ContainsFunc(seen.Kinds, func(k render.TTLKind) bool { return k.DeadlineAlone() }) && d.params.Deadline == nil {
 			o.log.warnf("tasks have a deadline and no timeout, which is not in the answer: say how long after the enqueue with --deadline")
 		}
@@ -192,6 +195,7 @@ func (o *ttlCalcOptions) runOne(ctx context.Context, cmd *cobra.Command, page re
 	if err != nil {
 		return err
 	}
+	t = withhold(t, doubts)
 	t.Type, t.Inputs, t.Explain, t.Observed = o.taskType(), d.inputs, o.explain, seen
 	if o.plot != "" {
 		if err := o.writePlot(t); err != nil {

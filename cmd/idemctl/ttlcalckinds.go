@@ -138,6 +138,7 @@ func adopt(d *declared, seen *render.TTLObserved, taskType string) {
 		k := &seen.Kinds[i]
 		d.params.QueuePaused = d.params.QueuePaused || k.Paused
 		d.params.Unserved = d.params.Unserved || k.Servers == 0
+		d.params.IsFailureMayBeFalse = d.params.IsFailureMayBeFalse || k.Uncounted > 0
 		for _, e := range k.Estimates(d.params) {
 			d.adoptEstimate(e, k)
 		}

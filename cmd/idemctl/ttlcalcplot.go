@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/idemctl/idemctl/cmd/idemctl/internal/render"
 )
@@ -29,7 +28,7 @@ func (o *ttlCalcOptions) writePlot(t *render.TTL) error {
 		return usagef("--plot %s: %w", o.plot, err)
 	}
 	if t.Lifetime == nil {
-		return usagef("--plot: there is nothing to draw: %s", strings.Join(reasons(t), "; "))
+		return usagef("--plot: there is nothing to draw: %s", reasons(t))
 	}
 	f, err := os.CreateTemp(filepath.Dir(o.plot), ".ttl-*")
 	if err != nil {
@@ -49,11 +48,3 @@ func (o *ttlCalcOptions) writePlot(t *render.TTL) error {
 
 // pictureMode lets others look at a picture: it holds no secret.
 const pictureMode = 0o644
-
-func reasons(t *render.TTL) []string {
-	var out []string
-	for _, r := range t.Unbounded {
-		out = append(out, r.Text)
-	}
-	return out
-}

@@ -15,6 +15,9 @@ type TTL struct {
 	FailProb float64
 
 	Unbounded []retry.Reason
+	// Doubts are why nobody can say how long such a task lives: what was observed
+	// contradicts Params. Then nothing that follows from them is here.
+	Doubts []string
 	// Lifetime and Attempts are those of a task that fails every attempt, as long
 	// as none of Unbounded comes true; nil where there is in effect no bound.
 	Lifetime *retry.Lifetime

@@ -97,6 +97,12 @@ func sampleAnswers(t testing.TB) map[string]*TTL {
 	list["short"].Type, list["short"].Explain = "payment:charge", true
 	list["short"].Inputs = []TTLInput{{"max_retry", "8", "--max-retry"}, {"delay", "default", "config.yaml:12:7"}}
 	list["short"].Observed = sampleObserved()
+	doubted := parseParams(t, `{"unique_ttl_s":1200}`)
+	list["doubted"] = &TTL{
+		Type: "payment:charge", Params: doubted, FailProb: 1, Asked: true, Observed: sampleObserved(),
+		Inputs: []TTLInput{{"max_retry", "25", "5 tasks in default"}, {"delay", "default", "asynq: server.go: DefaultRetryDelayFunc"}},
+		Doubts: []string{"1 of 4 delays seen of payment:charge in default contradict the policy default, which nobody declared: declare the true one"},
+	}
 	many := retry.DefaultParams()
 	many.MaxRetry = 20_000
 	list["too many"] = &TTL{Params: many, Unbounded: many.Unbounded()}

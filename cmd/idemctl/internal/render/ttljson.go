@@ -18,13 +18,15 @@ type ttlJSON struct {
 	Type   *string        `json:"type"`
 	Inputs []ttlInputJSON `json:"inputs"`
 
+	// Bounded is false where UnboundedBecause or UnknownBecause says why.
 	Bounded          bool             `json:"bounded"`
 	UnboundedBecause []string         `json:"unbounded_because"`
-	Lifetime         *ttlLifetimeJSON `json:"lifetime"` // null: in effect no bound
+	UnknownBecause   []string         `json:"unknown_because"` // what was observed contradicts the inputs
+	Lifetime         *ttlLifetimeJSON `json:"lifetime"`        // null: in effect no bound, or unknown
 
 	// SafeUniqueTTL is the proven bound, RecommendedUniqueTTL that and Margin,
-	// rounded up. They and Go are null where nothing bounds the life, or no
-	// time.Duration is long enough.
+	// rounded up. They and Go are null where nothing bounds the life, nobody can say
+	// what does, or no time.Duration is long enough.
 	SafeUniqueTTL        *retry.Time `json:"safe_unique_ttl_s"`
 	Margin               *retry.Time `json:"margin_s"`
 	RecommendedUniqueTTL *retry.Time `json:"recommended_unique_ttl_s"`
@@ -38,6 +40,9 @@ type ttlJSON struct {
 	// Explanation is null unless it was asked for.
 	Explanation []string         `json:"explanation"`
 	Observed    *ttlObservedJSON `json:"observed"`
+
+	// askedTTL is the TTL that was asked about, where Doubts keep it from being judged.
+	askedTTL *retry.Time
 }
 
 type ttlInputJSON struct {
@@ -111,7 +116,7 @@ type ttlWarningJSON struct {
 func shapeTTL(t *TTL) *ttlJSON {
 	s := &ttlJSON{
 		Schema: SchemaTTL, Type: text(t.Type), Inputs: []ttlInputJSON{},
-		Bounded: len(t.Unbounded) == 0, UnboundedBecause: []string{},
+		Bounded: len(t.Unbounded) == 0 && len(t.Doubts) == 0, UnboundedBecause: []string{}, UnknownBecause: append([]string{}, t.Doubts...),
 		Lifetime: shapeLifetime(t.Lifetime), Lock: shapeTTLLock(t),
 		Parts: []ttlPartJSON{}, Attempts: []ttlAttemptJSON{}, RiskCurve: []ttlRiskJSON{}, Warnings: []ttlWarningJSON{},
 		Observed: shapeObserved(t.Observed),
@@ -145,6 +150,9 @@ func shapeTTL(t *TTL) *ttlJSON {
 		s.RiskCurve = append(s.RiskCurve, ttlRiskJSON{retry.Time(r.At), r.Alive})
 	}
 	s.Warnings = shapeWarnings(t.Warnings)
+	if t.Asked && len(t.Doubts) > 0 {
+		s.askedTTL = someTime(t.Params.UniqueTTL)
+	}
 	if t.Explain && t.Lifetime != nil {
 		s.Explanation = explainTTL(t)
 	}

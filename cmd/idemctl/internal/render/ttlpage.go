@@ -77,16 +77,27 @@ func (p *ttlPage) answer() {
 		}
 		p.hang("  ", "  ", fmt.Sprintf("outlives %s: %s at the longest%s (%s), and %s for Redis and clocks, rounded up",
 			p.failing(), exact(*p.SafeUniqueTTL, timeline.RoundUp), due, p.proof(), exact(*p.Margin, timeline.RoundUp)), "")
+	case len(p.UnboundedBecause) == 0 && len(p.UnknownBecause) > 0:
+		p.hang(p.with(sgrYellow, "?")+" ", "  ", "unknown: nobody can say how long this task lives", sgrBold)
+		p.doubts()
 	case !p.Bounded:
 		p.hang(p.with(sgrYellow, "!")+" ", "  ", "no TTL is long enough: nothing bounds the life of this task", sgrBold)
 		for _, why := range p.UnboundedBecause {
 			p.hang("  · ", "    ", why, "")
 		}
+		p.doubts()
 		if p.Lifetime != nil {
 			p.hang("  ", "  ", "everything below holds as long as none of that happens", sgrDim)
 		}
 	default:
 		p.hang(p.with(sgrYellow, "!")+" ", "  ", "no TTL is long enough: the life is bounded, but no time.Duration holds it", sgrBold)
+	}
+}
+
+// doubts say what contradicts the inputs.
+func (p *ttlPage) doubts() {
+	for _, why := range p.UnknownBecause {
+		p.hang("  · ", "    ", Visible(why), "")
 	}
 }
 
@@ -103,6 +114,10 @@ func (p *ttlPage) failing() string {
 
 // asked judges the lock that was asked about.
 func (p *ttlPage) asked() {
+	if p.askedTTL != nil {
+		p.blank()
+		p.hang(p.with(sgrYellow, "?")+" ", "  ", "whether asynq.Unique of "+exact(*p.askedTTL, timeline.RoundNearest)+" is long enough, nobody can say", sgrBold)
+	}
 	l := p.Lock
 	if l == nil || !l.Asked {
 		return

@@ -28,8 +28,14 @@ func plainTTL(w io.Writer, o Options, s *ttlJSON) error {
 		row(*s.Go)
 	case s.Bounded:
 		row("# no TTL is long enough: no time.Duration holds the life")
-	default:
+	case len(s.UnboundedBecause) > 0:
 		row("# no TTL is long enough: " + strings.Join(s.UnboundedBecause, "; "))
+	}
+	for _, why := range s.UnknownBecause {
+		row("# unknown: " + Visible(why))
+	}
+	if s.askedTTL != nil {
+		remark("whether asynq.Unique of %ss is long enough, nobody can say", number3(float64(*s.askedTTL)))
 	}
 	if l := s.Lock; l != nil && l.Asked {
 		remark("a lock that ends %ss after the enqueue covers %d of %d attempts; in %s it ends first",
