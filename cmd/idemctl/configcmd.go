@@ -148,20 +148,6 @@ func newConfigValidate(p *program) *cobra.Command {
 	return cmd
 }
 
-// checkExpressions compiles what package config keeps as text.
-func checkExpressions(file *config.File) error {
-	var faults []error
-	for _, c := range file.Contexts {
-		s := &session{settings: &config.Settings{Context: c}}
-		for n, r := range rulesOf(c.Rules) {
-			if err := bindRule(n+1, r); err != nil {
-				faults = append(faults, s.place(err))
-			}
-		}
-	}
-	return errors.Join(faults...)
-}
-
 func newConfigContexts(p *program) *cobra.Command {
 	var noHeaders bool
 	cmd := &cobra.Command{

@@ -60,6 +60,8 @@ func nextPart(s string) (Part, string, error) {
 			return Part{}, "", errors.New("a part is empty")
 		case strings.Contains(text, `"`):
 			return Part{}, "", errors.New("a quote stands inside a part: quote the whole part")
+		case strings.ContainsAny(text, ";'()") || strings.Contains(text, "--") || strings.Contains(text, "/*"):
+			return Part{}, "", errors.New("it holds what only a statement does: quote the part if it is its name")
 		}
 		return Part{Text: text}, s[end:], nil
 	}

@@ -24,7 +24,7 @@ func TestParseNameFollowsQuotes(t *testing.T) {
 }
 
 func TestParseNameRefusesBrokenNames(t *testing.T) {
-	for _, in := range []string{``, `.`, `a.`, `.a`, `""`, `"a`, `"a"b`, `a"b"`, "a\x00", "\xff"} {
+	for _, in := range []string{``, `.`, `a.`, `.a`, `""`, `"a`, `"a"b`, `a"b"`, `drop table x; --`, `count(*)`, `a--`, `a/*b`, "a\x00", "\xff"} {
 		if got, err := ParseName(in); err == nil {
 			t.Errorf("ParseName(%q) = %+v, want an error", in, got)
 		}

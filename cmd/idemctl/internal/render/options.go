@@ -76,7 +76,7 @@ type Options struct {
 	// Sort is a name from SortKeys, with a leading "-" for the other direction;
 	// "" means severity, code, queue, task ID, and for tasks as they were read.
 	Sort string
-	// Redact are paths into payloads that are never printed, see ParsePath.
+	// Redact are paths into payloads that are never printed, see CheckRedact.
 	Redact []string
 	// ShowPayload prints payloads; FormatWide always does.
 	ShowPayload bool

@@ -68,6 +68,12 @@ func newRedactor(paths []string) (redactor, error) {
 // hidesPayloads says that no payload is shown, whatever is in it.
 func (r redactor) hidesPayloads() bool { return r.broken || r.wholePayload }
 
+// CheckRedact says what is wrong with a path of Options.Redact.
+func CheckRedact(path string) error {
+	_, err := parsePath(path)
+	return err
+}
+
 func (r redactor) active() bool { return r.broken || len(r.paths) > 0 }
 
 func parsePath(text string) (path, error) {
