@@ -25,6 +25,7 @@ type Key struct {
 	payload bool        // whether the expression looks into the payload
 	content bool        // whether it looks at nothing but the type and the payload
 	reads   []Field     // of the payload and the headers
+	places  map[int]place
 }
 
 // keyEnv is what a key expression sees.
@@ -56,7 +57,7 @@ func CompileKey(text string) (*Key, error) {
 	if err != nil {
 		return nil, fmt.Errorf("key expression %q: %s", text, firstLine(err))
 	}
-	return &Key{text: text, program: program, payload: fields.payload, content: !fields.other, reads: fieldsRead(text)}, nil
+	return &Key{text: text, program: program, payload: fields.payload, content: !fields.other, reads: fieldsRead(text), places: placesOf(text)}, nil
 }
 
 // String is the expression as it was written.
@@ -72,16 +73,16 @@ func (k *Key) Of(t inspect.Task) (key, problem string) {
 		return textKey(t.ID)
 	}
 	env := keyEnv{ID: t.ID, Type: t.Type, Queue: t.Queue, Group: t.Group, Headers: t.Headers}
+	isJSON := false
 	if k.payload {
-		value, err := DecodePayload(t.Payload)
-		if err != nil {
+		var err error
+		if env.Payload, isJSON, err = decodePayload(t.Payload); err != nil {
 			return "", err.Error()
 		}
-		env.Payload = value
 	}
 	value, err := expr.Run(k.program, env)
 	if err != nil {
-		return "", fmt.Sprintf("%s: %s", k.text, firstLine(err))
+		return "", k.problem(err, env.Payload, isJSON)
 	}
 	return valueKey(k.text, value)
 }
@@ -90,20 +91,24 @@ func (k *Key) Of(t inspect.Task) (key, problem string) {
 // or its text where it is not JSON. Whole numbers that an int64 holds are ints;
 // every other number is a json.Number with the digits as they were written.
 func DecodePayload(payload []byte) (any, error) {
+	value, _, err := decodePayload(payload)
+	return value, err
+}
+
+func decodePayload(payload []byte) (value any, isJSON bool, err error) {
 	if len(payload) == 0 {
-		return nil, errors.New("the payload is empty")
+		return nil, false, errors.New("the payload is empty")
 	}
 	if !utf8.Valid(payload) {
-		return nil, errors.New("the payload is not UTF-8 text")
+		return nil, false, errors.New("the payload is not UTF-8 text")
 	}
 	dec := json.NewDecoder(bytes.NewReader(payload))
 	dec.UseNumber()
-	var value any
-	isJSON := dec.Decode(&value) == nil && len(bytes.TrimSpace(payload[dec.InputOffset():])) == 0
+	isJSON = dec.Decode(&value) == nil && len(bytes.TrimSpace(payload[dec.InputOffset():])) == 0
 	if !isJSON {
-		return string(payload), nil
+		return string(payload), false, nil
 	}
-	return plainNumbers(value), nil
+	return plainNumbers(value), true, nil
 }
 
 // plainNumbers turns the whole numbers that read the same as an int into ints,
@@ -141,6 +146,8 @@ func valueKey(text string, value any) (key, problem string) {
 		return "", fmt.Sprintf("%s was computed as a floating-point number", text)
 	case *big.Int:
 		return v.String(), ""
+	case uint8: // which only an index into a text gives
+		return "", fmt.Sprintf("%s is a byte of a text", text)
 	}
 	switch v := reflect.ValueOf(value); {
 	case v.CanInt():
@@ -219,14 +226,14 @@ func joinOperands(operands ...any) (any, error) {
 		if !leftText {
 			s, problem := valueKey("left side of +", operands[0])
 			if problem != "" {
-				return nil, errors.New(problem)
+				return nil, joinFault(problem)
 			}
 			left = s
 		}
 		if !rightText {
 			s, problem := valueKey("right side of +", operands[1])
 			if problem != "" {
-				return nil, errors.New(problem)
+				return nil, joinFault(problem)
 			}
 			right = s
 		}
@@ -241,7 +248,7 @@ func joinOperands(operands ...any) (any, error) {
 		}
 		return sum, nil
 	}
-	return nil, fmt.Errorf("cannot add %T and %T", operands[0], operands[1])
+	return nil, joinFault("+ cannot add what is " + kindOf(operands[0]) + " and what is " + kindOf(operands[1]))
 }
 
 // firstLine drops the source excerpt that expr-lang puts below its message.
