@@ -46,8 +46,6 @@ type declaring struct {
 
 func (d declaring) Params(string, string) (retry.Params, bool) { return d.p, false }
 
-func (d declaring) Place() Place { return Place{} }
-
 // The line above a list is drawn before the list, and says how long it is.
 func TestTTLCountsTheTypesItIsAboutToDraw(t *testing.T) {
 	h := &hub{ctx: t.Context(), backend: declaring{p: retry.DefaultParams()}, opt: Options{Now: time.Now}}
@@ -63,7 +61,7 @@ func TestTTLCountsTheTypesItIsAboutToDraw(t *testing.T) {
 func TestTTLProvesNothingUnderARefutedPolicy(t *testing.T) {
 	p := retry.DefaultParams()
 	p.MaxRetry = 5
-	h := &hub{ctx: t.Context(), backend: declaring{p: p}, opt: Options{Now: time.Now}}
+	h := &hub{ctx: t.Context(), backend: declaring{Backend: &fake{}, p: p}, opt: Options{Now: time.Now}}
 	h.root = h.newDesk()
 	list := &ttl{hub: h}
 	s := newTTLKind(h, list.kindOf(&observed.Facts{

@@ -31,6 +31,8 @@ type ttlJSON struct {
 	Margin               *retry.Time `json:"margin_s"`
 	RecommendedUniqueTTL *retry.Time `json:"recommended_unique_ttl_s"`
 	Go                   *string     `json:"go"`
+	// AskedUniqueTTL is the one that was asked about; null: none was.
+	AskedUniqueTTL *retry.Time `json:"asked_unique_ttl_s"`
 
 	Parts     []ttlPartJSON    `json:"parts"`
 	Attempts  []ttlAttemptJSON `json:"attempts"`
@@ -40,9 +42,6 @@ type ttlJSON struct {
 	// Explanation is null unless it was asked for.
 	Explanation []string         `json:"explanation"`
 	Observed    *ttlObservedJSON `json:"observed"`
-
-	// askedTTL is the TTL that was asked about, where Doubts keep it from being judged.
-	askedTTL *retry.Time
 }
 
 type ttlInputJSON struct {
@@ -121,6 +120,9 @@ func shapeTTL(t *TTL) *ttlJSON {
 		Parts: []ttlPartJSON{}, Attempts: []ttlAttemptJSON{}, RiskCurve: []ttlRiskJSON{}, Warnings: []ttlWarningJSON{},
 		Observed: shapeObserved(t.Observed),
 	}
+	if t.Asked {
+		s.AskedUniqueTTL = someTime(t.Params.UniqueTTL)
+	}
 	for _, in := range t.Inputs {
 		s.Inputs = append(s.Inputs, ttlInputJSON(in))
 	}
@@ -150,9 +152,6 @@ func shapeTTL(t *TTL) *ttlJSON {
 		s.RiskCurve = append(s.RiskCurve, ttlRiskJSON{retry.Time(r.At), r.Alive})
 	}
 	s.Warnings = shapeWarnings(t.Warnings)
-	if t.Asked && len(t.Doubts) > 0 {
-		s.askedTTL = someTime(t.Params.UniqueTTL)
-	}
 	if t.Explain && t.Lifetime != nil {
 		s.Explanation = explainTTL(t)
 	}

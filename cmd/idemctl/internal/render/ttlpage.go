@@ -114,9 +114,9 @@ func (p *ttlPage) failing() string {
 
 // asked judges the lock that was asked about.
 func (p *ttlPage) asked() {
-	if p.askedTTL != nil {
+	if p.AskedUniqueTTL != nil && len(p.UnknownBecause) > 0 {
 		p.blank()
-		p.hang(p.with(sgrYellow, "?")+" ", "  ", "whether asynq.Unique of "+exact(*p.askedTTL, timeline.RoundNearest)+" is long enough, nobody can say", sgrBold)
+		p.hang(p.with(sgrYellow, "?")+" ", "  ", "whether asynq.Unique of "+exact(*p.AskedUniqueTTL, timeline.RoundNearest)+" is long enough, nobody can say", sgrBold)
 	}
 	l := p.Lock
 	if l == nil || !l.Asked {

@@ -34,8 +34,8 @@ func plainTTL(w io.Writer, o Options, s *ttlJSON) error {
 	for _, why := range s.UnknownBecause {
 		row("# unknown: " + Visible(why))
 	}
-	if s.askedTTL != nil {
-		remark("whether asynq.Unique of %ss is long enough, nobody can say", number3(float64(*s.askedTTL)))
+	if s.AskedUniqueTTL != nil && len(s.UnknownBecause) > 0 {
+		remark("whether asynq.Unique of %ss is long enough, nobody can say", number3(float64(*s.AskedUniqueTTL)))
 	}
 	if l := s.Lock; l != nil && l.Asked {
 		remark("a lock that ends %ss after the enqueue covers %d of %d attempts; in %s it ends first",
