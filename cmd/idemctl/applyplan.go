@@ -43,10 +43,6 @@ a plan that is refused, or usage; 3 a source cannot be read; 4 incomplete.`,
 }
 
 func (o *applyOptions) run(ctx context.Context, cmd *cobra.Command, path string) error {
-	how, err := o.pace.application()
-	if err != nil {
-		return err
-	}
 	if strings.Contains(path, "://") {
 		return usagef("expected a plan file, not an address") // which may hold a password
 	}
@@ -58,7 +54,11 @@ func (o *applyOptions) run(ctx context.Context, cmd *cobra.Command, path string)
 	if err != nil {
 		return &planfile.Error{Path: path, Err: err, Hint: "make a new plan"}
 	}
-	ctx, l, err := o.join(ctx, cmd, &o.output, reconcile.Options{})
+	var how reconcile.Application
+	ctx, l, err := o.join(ctx, cmd, &o.output, func() (options reconcile.Options, err error) {
+		how, err = o.pace.application()
+		return options, err
+	})
 	if err != nil {
 		return err
 	}

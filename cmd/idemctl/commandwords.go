@@ -9,13 +9,14 @@ import (
 	"github.com/idemctl/idemctl/reconcile"
 )
 
-// commandWords are the command and the flags that were given, for the journal and
-// for plans. What says where to connect is left out: it may hold secrets, and the
-// context names it.
+// commandWords are the command and the flags that are in force, for the journal and
+// for plans: those that were given, and those that the environment or the file set,
+// without which the same line would mean other tasks tomorrow. What says where to
+// connect is left out: it may hold secrets, and the context names it.
 func commandWords(cmd *cobra.Command, args ...string) string {
 	line := reconcile.Command(strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" "))
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if saysWhere(f.Name) || cmd.Root().PersistentFlags().Lookup(f.Name) != nil {
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if !wasSet(f) || saysWhere(f.Name) || cmd.Root().PersistentFlags().Lookup(f.Name) != nil {
 			return
 		}
 		for _, v := range flagValues(f) {

@@ -49,11 +49,14 @@ read, 4 incomplete.`,
 }
 
 func (o *integrityOptions) run(ctx context.Context, cmd *cobra.Command) error {
-	failOn, err := reconcile.ParseSeverity(o.failOn)
-	if err != nil {
-		return usagef("--fail-on: %w", err)
-	}
-	ctx, l, err := o.look(ctx, cmd, &o.output, reconcile.Scope{Queues: o.queues, Types: o.types})
+	var failOn reconcile.Severity
+	ctx, l, err := o.look(ctx, cmd, &o.output, func() (options reconcile.Options, err error) {
+		options.Scope = reconcile.Scope{Queues: o.queues, Types: o.types}
+		if failOn, err = reconcile.ParseSeverity(o.failOn); err != nil {
+			err = usagef("--fail-on: %w", err)
+		}
+		return options, err
+	})
 	if err != nil {
 		return err
 	}
@@ -110,18 +113,25 @@ or failed; 2 usage; 3 a source cannot be read; 4 incomplete, nothing planned.`,
 	return cmd
 }
 
-func (o *repairOptions) run(ctx context.Context, cmd *cobra.Command) error {
+// chosen checks the flags.
+func (o *repairOptions) chosen() (options reconcile.Options, codes []reconcile.Code, err error) {
+	options.Scope = reconcile.Scope{Queues: o.queues, Types: o.types, IDs: o.ids}
 	if err := o.change.selected(len(o.queues)+len(o.types)+len(o.ids)+len(o.kinds) > 0, "queue, type, ID or kind"); err != nil {
-		return err
+		return options, nil, err
 	}
 	if o.change.reason != "" && len(o.ids) != 1 {
-		return usagef("--force-reason goes with one task, named by --id")
+		return options, nil, usagef("--force-reason goes with one task, named by --id")
 	}
-	codes, err := kindsOf(o.kinds)
-	if err != nil {
-		return err
-	}
-	ctx, l, err := o.look(ctx, cmd, &o.output, reconcile.Scope{Queues: o.queues, Types: o.types, IDs: o.ids})
+	codes, err = kindsOf(o.kinds)
+	return options, codes, err
+}
+
+func (o *repairOptions) run(ctx context.Context, cmd *cobra.Command) error {
+	var codes []reconcile.Code
+	ctx, l, err := o.look(ctx, cmd, &o.output, func() (options reconcile.Options, err error) {
+		options, codes, err = o.chosen()
+		return options, err
+	})
 	if err != nil {
 		return err
 	}

@@ -81,10 +81,7 @@ func (o *journalRestoreOptions) check(ids []string) error {
 }
 
 func (o *journalRestoreOptions) run(ctx context.Context, cmd *cobra.Command, ids []string) error {
-	if err := o.check(ids); err != nil {
-		return err
-	}
-	ctx, l, err := o.lookRedis(ctx, cmd, &o.output)
+	ctx, l, err := o.lookRedis(ctx, cmd, &o.output, func() error { return o.check(ids) })
 	if err != nil {
 		return err
 	}
@@ -114,10 +111,14 @@ func (o *journalRestoreOptions) run(ctx context.Context, cmd *cobra.Command, ids
 	return m.carryOut(ctx)
 }
 
-// lookRedis opens Redis alone: what needs no ledger works without it.
-func (p *program) lookRedis(ctx context.Context, cmd *cobra.Command, out *outputFlags) (context.Context, *look, error) {
+// lookRedis opens Redis alone: what needs no ledger works without it. The flags are
+// checked when all of them have their values.
+func (p *program) lookRedis(ctx context.Context, cmd *cobra.Command, out *outputFlags, check func() error) (context.Context, *look, error) {
 	set, err := p.settings(cmd)
 	if err != nil {
+		return ctx, nil, err
+	}
+	if err := check(); err != nil {
 		return ctx, nil, err
 	}
 	l := &look{session: &session{settings: set, rules: []reconcile.Rule{}}, release: func() {}}

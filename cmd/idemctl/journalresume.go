@@ -63,11 +63,11 @@ held, refused or failed; 2 usage; 3 a source cannot be read; 4 incomplete.`,
 }
 
 func (o *journalResumeOptions) run(ctx context.Context, cmd *cobra.Command) (err error) {
-	how, err := o.pace.application()
-	if err != nil {
-		return err
-	}
-	ctx, l, err := o.look(ctx, cmd, &o.output, reconcile.Scope{})
+	var how reconcile.Application
+	ctx, l, err := o.look(ctx, cmd, &o.output, func() (options reconcile.Options, err error) {
+		how, err = o.pace.application()
+		return options, err
+	})
 	if err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ damaged.`,
 }
 
 func (o *journalVerifyOptions) run(ctx context.Context, cmd *cobra.Command, name string) error {
-	ctx, l, err := o.join(ctx, cmd, &o.output, reconcile.Options{})
+	ctx, l, err := o.join(ctx, cmd, &o.output, everything)
 	if err != nil {
 		return err
 	}

@@ -51,12 +51,12 @@ func ledgerFlag(cmd *cobra.Command) {
 }
 
 func (o *ledgerInitOptions) run(ctx context.Context, cmd *cobra.Command) error {
-	if !o.journal {
-		return &usageError{err: errors.New("nothing says which table"), hint: "idemctl ledger init --journal"}
-	}
 	set, err := o.settings(cmd)
 	if err != nil {
 		return err
+	}
+	if !o.journal {
+		return &usageError{err: errors.New("nothing says which table"), hint: "idemctl ledger init --journal"}
 	}
 	ledger, table, err := journalPlace(set)
 	if err != nil {

@@ -66,20 +66,20 @@ read, 4 incomplete.`,
 	o.scope.add(cmd)
 	o.output.add(cmd, "50 locks on a terminal, else all")
 	failOn := cmd.Flags().String("fail-on", "warning", "least `SEVERITY` that makes the exit code 1: info, warning, high, critical, none")
-	cmd.RunE = func(c *cobra.Command, _ []string) error { return o.run(c.Context(), c, *failOn) }
+	cmd.RunE = func(c *cobra.Command, _ []string) error { return o.run(c.Context(), c, failOn) }
 	return cmd
 }
 
-func (o *locksOptions) run(ctx context.Context, cmd *cobra.Command, failOn string) error {
-	least, err := reconcile.ParseSeverity(failOn)
-	if err != nil {
-		return usagef("--fail-on: %w", err)
-	}
+func (o *locksOptions) run(ctx context.Context, cmd *cobra.Command, failOn *string) error {
 	s, err := o.openBare(ctx, cmd)
 	if err != nil {
 		return err
 	}
 	defer s.close()
+	least, err := reconcile.ParseSeverity(*failOn)
+	if err != nil {
+		return usagef("--fail-on: %w", err)
+	}
 	page, err := o.output.options(o.program, s.settings)
 	if err != nil {
 		return err

@@ -61,10 +61,10 @@ func changeOutput(cmd *cobra.Command, o *outputFlags) {
 }
 
 func (o *releaseOptions) run(ctx context.Context, cmd *cobra.Command) error {
-	if err := o.change.selected(len(o.queues)+len(o.types)+len(o.keys) > 0, "queue, type or key"); err != nil {
-		return err
-	}
-	ctx, l, err := o.look(ctx, cmd, &o.output, reconcile.Scope{Queues: o.queues, Types: o.types})
+	ctx, l, err := o.look(ctx, cmd, &o.output, func() (reconcile.Options, error) {
+		narrowed := len(o.queues)+len(o.types)+len(o.keys) > 0
+		return reconcile.Options{Scope: reconcile.Scope{Queues: o.queues, Types: o.types}}, o.change.selected(narrowed, "queue, type or key")
+	})
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/idemctl/idemctl/cmd/idemctl/internal/render"
+	"github.com/idemctl/idemctl/config"
 	"github.com/idemctl/idemctl/reconcile"
 )
 
@@ -70,7 +71,11 @@ incomplete.`,
 }
 
 func (o *whyOptions) run(ctx context.Context, cmd *cobra.Command) error {
-	given := cmd.Flags().Changed("payload")
+	set, err := o.settings(cmd)
+	if err != nil {
+		return err
+	}
+	given := wasSet(cmd.Flags().Lookup("payload"))
 	switch {
 	case o.all && (given || o.id != ""):
 		return usagef("--all asks for everything: it goes with neither --payload nor --id")
@@ -82,7 +87,7 @@ func (o *whyOptions) run(ctx context.Context, cmd *cobra.Command) error {
 		return &usageError{err: errors.New("which enqueue: neither --type nor --id was given"), hint: "idemctl locks why --type TYPE --payload FILE|-|JSON; or --all"}
 	}
 	if o.all {
-		return o.everything(ctx, cmd)
+		return o.everything(ctx, cmd, set)
 	}
 	q := reconcile.Question{Queue: "default", ID: o.id, IDOnly: len(o.types) == 0}
 	if len(o.queues) > 0 {
@@ -98,7 +103,7 @@ func (o *whyOptions) run(ctx context.Context, cmd *cobra.Command) error {
 		}
 		q.Payload = payload
 	}
-	return o.one(ctx, cmd, q)
+	return o.one(ctx, cmd, set, q)
 }
 
 // maxPayload bounds what is read as a payload.
@@ -142,8 +147,8 @@ func readBounded(r io.Reader, name string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-func (o *whyOptions) one(ctx context.Context, cmd *cobra.Command, q reconcile.Question) error {
-	ctx, l, err := o.look(ctx, cmd, &o.output, reconcile.Scope{})
+func (o *whyOptions) one(ctx context.Context, cmd *cobra.Command, set *config.Settings, q reconcile.Question) error {
+	ctx, l, err := o.lookBy(ctx, cmd, &o.output, set, false, reconcile.Options{})
 	if err != nil {
 		return err
 	}
@@ -187,12 +192,12 @@ func (o *whyOptions) withoutLineFeed(ctx context.Context, a *reconcile.Auditor, 
 }
 
 // everything lists what refuses new work.
-func (o *whyOptions) everything(ctx context.Context, cmd *cobra.Command) error {
+func (o *whyOptions) everything(ctx context.Context, cmd *cobra.Command, set *config.Settings) error {
 	failOn, err := reconcile.ParseSeverity(o.failOn)
 	if err != nil {
 		return usagef("--fail-on: %w", err)
 	}
-	ctx, l, err := o.look(ctx, cmd, &o.output, reconcile.Scope{Queues: o.queues, Types: o.types})
+	ctx, l, err := o.lookBy(ctx, cmd, &o.output, set, false, reconcile.Options{Scope: reconcile.Scope{Queues: o.queues, Types: o.types}})
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/idemctl/idemctl/cmd/idemctl/internal/render"
+	"github.com/idemctl/idemctl/config"
 	"github.com/idemctl/idemctl/reconcile"
 )
 
@@ -19,29 +20,45 @@ type look struct {
 	release context.CancelFunc
 }
 
-// look opens Redis, the ledgers there are, and an auditor of the scope, under the
-// shared time limit. The caller ends it.
-func (p *program) look(ctx context.Context, cmd *cobra.Command, out *outputFlags, scope reconcile.Scope) (context.Context, *look, error) {
-	s, err := p.openBare(ctx, cmd)
-	if err != nil {
-		return ctx, nil, err
-	}
-	return p.lookBy(ctx, cmd, out, s, reconcile.Options{Scope: scope})
+// chosen is what a command makes of its flags. It is asked for once every flag has
+// its value, from the environment and the file as well: whatever is computed of
+// flags before that knows the command line alone. Nothing is connected to yet, so
+// that a mistake is told at once.
+type chosen func() (reconcile.Options, error)
+
+// everything is for commands whose flags choose nothing.
+func everything() (reconcile.Options, error) { return reconcile.Options{}, nil }
+
+// look opens Redis, the ledgers there are, and an auditor of what was chosen, under
+// the shared time limit. The caller ends it.
+func (p *program) look(ctx context.Context, cmd *cobra.Command, out *outputFlags, choose chosen) (context.Context, *look, error) {
+	return p.lookAt(ctx, cmd, out, false, choose)
 }
 
 // join is look for what rests on effects: without a ledger or a rule there is
 // nothing to say.
-func (p *program) join(ctx context.Context, cmd *cobra.Command, out *outputFlags, o reconcile.Options) (context.Context, *look, error) {
-	s, err := p.openSession(ctx, cmd, true)
+func (p *program) join(ctx context.Context, cmd *cobra.Command, out *outputFlags, choose chosen) (context.Context, *look, error) {
+	return p.lookAt(ctx, cmd, out, true, choose)
+}
+
+func (p *program) lookAt(ctx context.Context, cmd *cobra.Command, out *outputFlags, needsLedger bool, choose chosen) (context.Context, *look, error) {
+	set, err := p.settings(cmd)
 	if err != nil {
 		return ctx, nil, err
 	}
-	return p.lookBy(ctx, cmd, out, s, o)
+	o, err := choose()
+	if err != nil {
+		return ctx, nil, err
+	}
+	return p.lookBy(ctx, cmd, out, set, needsLedger, o)
 }
 
-// lookBy takes the session over.
-func (p *program) lookBy(ctx context.Context, cmd *cobra.Command, out *outputFlags, s *session, o reconcile.Options) (context.Context, *look, error) {
-	var err error
+// lookBy looks by settings that are settled already.
+func (p *program) lookBy(ctx context.Context, cmd *cobra.Command, out *outputFlags, set *config.Settings, needsLedger bool, o reconcile.Options) (context.Context, *look, error) {
+	s, err := p.connect(ctx, cmd, set, needsLedger)
+	if err != nil {
+		return ctx, nil, err
+	}
 	l := &look{session: s, release: func() {}}
 	if l.page, err = out.options(p, s.settings); err != nil {
 		l.end()

@@ -51,16 +51,18 @@ incomplete.`,
 }
 
 func (o *moveOptions) run(ctx context.Context, cmd *cobra.Command) error {
-	o.expirySet, o.attemptsSet = cmd.Flags().Changed("plan-expiry"), cmd.Flags().Changed("attempts")
-	options, moves, err := o.moves()
-	if err != nil {
-		return err
-	}
-	how, err := o.pace.application()
-	if err != nil {
-		return err
-	}
-	ctx, l, err := o.join(ctx, cmd, &o.output, options)
+	o.expirySet = cmd.Flags().Changed("plan-expiry")
+	var moves reconcile.Moves
+	var how reconcile.Application
+	ctx, l, err := o.join(ctx, cmd, &o.output, func() (options reconcile.Options, err error) {
+		if f := cmd.Flags().Lookup("attempts"); f != nil { // resolve gives none
+			o.attemptsSet = wasSet(f)
+		}
+		if options, moves, err = o.moves(); err == nil {
+			how, err = o.pace.application()
+		}
+		return options, err
+	})
 	if err != nil {
 		return err
 	}

@@ -78,6 +78,9 @@ func (p *program) settings(cmd *cobra.Command) (*config.Settings, error) {
 			if err := f.Value.Set(v); err != nil {
 				return nil, usagef("%s: invalid value %q for --%s: %w", value.Source, v, f.Name, expected(f, err))
 			}
+			if err := cmd.Flags().SetAnnotation(f.Name, setElsewhere, []string{value.Source.String()}); err != nil {
+				return nil, err
+			}
 		}
 	}
 	if err := checkBounds(cmd); err != nil {
@@ -94,6 +97,13 @@ func (p *program) settings(cmd *cobra.Command) (*config.Settings, error) {
 	}
 	return s, nil
 }
+
+// setElsewhere marks a flag that has its value from the environment or the file. It
+// is no less in force than one that was typed.
+const setElsewhere = "idemctl/set-elsewhere"
+
+// wasSet says whether a flag was given, or set elsewhere.
+func wasSet(f *pflag.Flag) bool { return f.Changed || len(f.Annotations[setElsewhere]) > 0 }
 
 // saysWhere says whether the flag is one of those that name the servers.
 func saysWhere(flag string) bool {
@@ -181,20 +191,25 @@ func (s *session) server(ctx context.Context) (inspect.Identity, error) {
 
 // open connects to Redis and every ledger. The caller closes the session.
 func (p *program) open(ctx context.Context, cmd *cobra.Command) (*session, error) {
-	return p.openSession(ctx, cmd, true)
+	set, err := p.settings(cmd)
+	if err != nil {
+		return nil, err
+	}
+	return p.connect(ctx, cmd, set, true)
 }
 
 // openBare is open for commands that are of use without a ledger: then every
 // effect is unknown.
 func (p *program) openBare(ctx context.Context, cmd *cobra.Command) (*session, error) {
-	return p.openSession(ctx, cmd, false)
-}
-
-func (p *program) openSession(ctx context.Context, cmd *cobra.Command, needsLedger bool) (*session, error) {
 	set, err := p.settings(cmd)
 	if err != nil {
 		return nil, err
 	}
+	return p.connect(ctx, cmd, set, false)
+}
+
+// connect opens what the settings name.
+func (p *program) connect(ctx context.Context, cmd *cobra.Command, set *config.Settings, needsLedger bool) (*session, error) {
 	s := &session{settings: set, ledgers: map[string]reconcile.Ledger{}}
 	bare := !needsLedger && len(set.Context.Ledgers)+len(set.Context.Rules) == 0
 	if err := s.checkLedgers(); err != nil && !bare {
