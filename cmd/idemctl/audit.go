@@ -149,12 +149,21 @@ func (p *program) nothingRead(r reconcile.Report) {
 // filtered warns of a filter that could not be evaluated everywhere, and keeps
 // such an audit from ending as if nothing had been found.
 func (p *program) filtered(a *reconcile.Auditor, end error) error {
-	n, err := a.Filter().Failures()
-	if n == 0 {
-		return end
+	p.leftOut(a)
+	return partly(a, end)
+}
+
+// leftOut warns of what the filter could not be evaluated for.
+func (p *program) leftOut(a *reconcile.Auditor) {
+	if n, err := a.Filter().Failures(); n > 0 {
+		p.log.warnf("%v (for %d findings or tasks, which are left out)", err, n)
 	}
-	p.log.warnf("%v (for %d findings or tasks, which are left out)", err, n)
-	if end == nil {
+}
+
+// partly keeps what was done for a part, since the filter could not be evaluated
+// everywhere, from ending as if that were all.
+func partly(a *reconcile.Auditor, end error) error {
+	if n, _ := a.Filter().Failures(); n > 0 && end == nil {
 		return outcome(exitIncomplete)
 	}
 	return end

@@ -44,6 +44,7 @@ func (m *moving) carryOut(ctx context.Context) error {
 		return fmt.Errorf("writing results: %w", err)
 	}
 	m.openRuns()
+	m.leftOut(m.look.auditor)
 	agreed, err := m.agreed(ctx)
 	if err != nil {
 		return err
@@ -207,6 +208,7 @@ func (m *moving) writePlan(ctx context.Context, path string, expiry time.Duratio
 	if err := out.Close(nil); err != nil {
 		return fmt.Errorf("writing results: %w", err)
 	}
+	m.leftOut(m.look.auditor)
 	line := strings.TrimSpace("idemctl apply " + reconcile.ShellQuote(path) + " " + m.same)
 	if len(m.unsaid) > 0 {
 		line += " (with the same " + strings.Join(m.unsaid, " ") + ")"

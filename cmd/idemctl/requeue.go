@@ -88,7 +88,9 @@ func (o *moveOptions) run(ctx context.Context, cmd *cobra.Command) error {
 		command: commandWords(cmd), counted: o.change.all, count: o.count,
 	}
 	if o.planOut != "" {
-		return m.writePlan(ctx, o.planOut, o.planExpiry)
+		err = m.writePlan(ctx, o.planOut, o.planExpiry)
+	} else {
+		err = m.carryOut(ctx)
 	}
-	return m.carryOut(ctx)
+	return partly(l.auditor, err)
 }
