@@ -56,7 +56,12 @@ func (o *applyOptions) run(ctx context.Context, cmd *cobra.Command, path string)
 	}
 	var how reconcile.Application
 	ctx, l, err := o.join(ctx, cmd, &o.output, func() (options reconcile.Options, err error) {
-		how, err = o.pace.application()
+		if file.Action == "resolve" {
+			err = o.pace.deletes(cmd)
+		}
+		if err == nil {
+			how, err = o.pace.application()
+		}
 		return options, err
 	})
 	if err != nil {

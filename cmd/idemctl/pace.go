@@ -51,6 +51,26 @@ func (p *paceFlags) application() (reconcile.Application, error) {
 	}, nil
 }
 
+// deletes is for a plan that runs nothing again: the flags of tasks that run are
+// refused where they were typed. Where the environment or the file sets them they are
+// meant for other plans, and put aside.
+func (p *paceFlags) deletes(cmd *cobra.Command) error {
+	for _, name := range []string{"canary", "canary-wait", "max-pending", "stop-after-failures"} {
+		f := cmd.Flags().Lookup(name)
+		if f.Changed {
+			return &usageError{
+				err:  fmt.Errorf("--%s is for tasks that run again, and this is a plan of resolve: it deletes them", name),
+				hint: "leave it out; --rate bounds every plan",
+			}
+		}
+		if err := f.Value.Set(f.DefValue); err != nil {
+			return err
+		}
+		delete(f.Annotations, setElsewhere)
+	}
+	return nil
+}
+
 // rateValue is a number of tasks a second; "/s" may follow it. It is a
 // pflag.Value.
 type rateValue float64
