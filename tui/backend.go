@@ -79,7 +79,10 @@ type Query struct {
 	// Where says which tasks pass; nil: all of them, and the listing reads their
 	// IDs alone unless Whole is set.
 	Where func(*reconcile.Judged) bool
-	Whole bool
+	// Failures counts the tasks that Where could not be evaluated for, which do not
+	// pass; nil where Where is.
+	Failures func() int
+	Whole    bool
 }
 
 // Listing is a list of tasks that is read page by page. It is not safe for

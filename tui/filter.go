@@ -84,12 +84,21 @@ func (f *filter) empty() bool { return f.where == nil }
 // expression is the filter as --where takes it; "" for none.
 func (f *filter) expression() string { return f.line }
 
-// judged is the test for a listing; nil where everything passes.
-func (f filter) judged() func(*reconcile.Judged) bool {
+// judged is the test for one listing, and how many tasks it could not be evaluated
+// for; nil where everything passes. Each listing has its own, since each counts.
+func (f filter) judged() (passes func(*reconcile.Judged) bool, failures func() int) {
 	if f.empty() {
-		return nil
+		return nil, nil
 	}
-	return func(j *reconcile.Judged) bool { return f.where.Passes(reconcile.Subject{Judged: j}) }
+	where, err := reconcile.CompileFilter(f.line)
+	if err != nil {
+		where = f.where // it was compiled before
+	}
+	failures = func() int {
+		n, _ := where.Failures()
+		return n
+	}
+	return func(j *reconcile.Judged) bool { return where.Passes(reconcile.Subject{Judged: j}) }, failures
 }
 
 // finding says whether a finding passes.

@@ -14,6 +14,8 @@ type gathering struct {
 	read    int
 	done    bool // there is no more
 	full    bool // there is more than is kept
+	// failures counts what the filter could not be evaluated for; nil: there is none.
+	failures func() int
 }
 
 const (
@@ -24,7 +26,15 @@ const (
 )
 
 func gather(b Backend, q Query) *gathering {
-	return &gathering{listing: b.List(q), rows: map[inspect.Ref]*Row{}, keeps: q.Where != nil || q.Whole}
+	return &gathering{listing: b.List(q), rows: map[inspect.Ref]*Row{}, keeps: q.Where != nil || q.Whole, failures: q.Failures}
+}
+
+// leftOut is for how many tasks that were read the filter could not be evaluated.
+func (g *gathering) leftOut() int {
+	if g.failures == nil {
+		return 0
+	}
+	return g.failures()
 }
 
 // take adds a page.

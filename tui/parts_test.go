@@ -183,7 +183,7 @@ func TestFilterTakesWordsAndExpressions(t *testing.T) {
 			}
 			continue
 		}
-		test := f.judged()
+		test, _ := f.judged()
 		if got := test == nil || test(&j); got != want {
 			t.Errorf("%q passes %v, want %v", text, got, want)
 		}

@@ -160,6 +160,12 @@ var keyCases = slices.Concat(planCases, []keyCase{
 	}},
 	{"tasks / filters by words", nil, ":archived<enter>/refund 501<enter>", func(d *driver) { d.on("task-0001"); d.sees("1 of 1", "/refund 501") }},
 	{"tasks / filters by an expression", nil, `:archived<enter>/retried > 2<enter>`, func(d *driver) { d.sees("1 of 3", "task-0003", "task-0007", "task-0011") }},
+	{"tasks / says for how many an expression fails", nil, `:archived<enter>/retried > 2 || int(id) > 3<enter>`, func(d *driver) {
+		d.sees("1 of 3", "! filter fails for 9").keys("<ctrl+r>").sees("! filter fails for 9")
+	}},
+	{"tasks / says that an expression fails for all", nil, `:archived<enter>/int(id) > 3<enter>`, func(d *driver) {
+		d.sees("none of 12 tasks passes the filter, which cannot be evaluated for 12")
+	}},
 	{"tasks / says what is wrong with an expression", nil, `:archived<enter>/retried >`, func(d *driver) {
 		d.sees("✗ filter")
 		d.keys("<enter>").sees("✗ filter")

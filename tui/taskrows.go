@@ -260,6 +260,9 @@ func (s *tasks) empty(width int) []string {
 		words = "the list cannot be read: " + safe(s.err.Error()) + "; " + s.triedAgain()
 	case s.now.done && !s.where.empty():
 		words = fmt.Sprintf("none of %s passes the filter; esc clears it", plural(s.now.read, "task", "tasks"))
+		if n := s.now.leftOut(); n > 0 {
+			words = fmt.Sprintf("none of %s passes the filter, which cannot be evaluated for %s; esc clears it", plural(s.now.read, "task", "tasks"), count(n))
+		}
 	case s.now.done:
 		words = "no task"
 		if s.state != inspect.StateUnknown {

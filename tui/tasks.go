@@ -74,7 +74,8 @@ func (s *tasks) name() string {
 
 // query is what is listed.
 func (s *tasks) query() Query {
-	q := Query{Where: s.where.judged(), Whole: s.order.by >= 0}
+	q := Query{Whole: s.order.by >= 0}
+	q.Where, q.Failures = s.where.judged()
 	if s.queue != "" {
 		q.Queues = []string{s.queue}
 	}

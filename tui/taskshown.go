@@ -33,6 +33,9 @@ func (s *tasks) shown() shown {
 	if s.err != nil && n > 0 {
 		out.more = append(out.more, "! broke off; "+s.triedAgain())
 	}
+	if n := s.now.leftOut(); n > 0 {
+		out.more = append(out.more, "! filter fails for "+count(n))
+	}
 	if s.order.by >= 0 {
 		out.more = append(out.more, "by "+strings.ToLower(s.table.columns[s.order.by].title))
 	}

@@ -53,7 +53,8 @@ func TestPhraseInQuotesMatchesText(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 			continue
 		}
-		if got := f.judged()(&j); got != want {
+		passes, _ := f.judged()
+		if got := passes(&j); got != want {
 			t.Errorf("%s passes %v", text, got)
 		}
 		where, err := reconcile.CompileFilter(f.expression())

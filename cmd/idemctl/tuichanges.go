@@ -60,6 +60,9 @@ func (c changer) Plan(ctx context.Context, a tui.Ask, tell func(reconcile.Progre
 	}
 	made.Steps = slices.DeleteFunc(made.Steps, func(s reconcile.Step) bool { return a.Signature == nil && !asked[s.Ref()] })
 	out := c.shown(a, auditor, made)
+	if n, err := auditor.Filter().Failures(); n > 0 {
+		out.Notes = append(out.Notes, fmt.Sprintf("%d archived tasks are left out: %v", n, err))
+	}
 	out.Canary = a.Verb == tui.VerbRequeue
 	for i := range made.Steps {
 		delete(asked, made.Steps[i].Ref())
