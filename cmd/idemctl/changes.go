@@ -71,10 +71,13 @@ func (c *changeFlags) agree(ctx context.Context, p *program, s *session, questio
 }
 
 // agreeTo is agree, but where count is not 0 that number has to be typed instead
-// of yes.
+// of yes, and after a protected context's name.
 func (c *changeFlags) agreeTo(ctx context.Context, p *program, s *session, question string, count int) (bool, error) {
 	here := s.settings.Context
 	name := here.Name.Value
+	if c.yes {
+		count = 0 // it was given, and is the plan's
+	}
 	switch {
 	case here.Protected.Value && !p.inTerminal:
 		return false, &usageError{
@@ -82,36 +85,46 @@ func (c *changeFlags) agreeTo(ctx context.Context, p *program, s *session, quest
 			hint: "--dry-run shows the plan",
 		}
 	case here.Protected.Value:
-		question += " Type the context's name (" + name + ") to go on:"
+		typed, err := p.ask(ctx, question+" Type the context's name ("+name+") to go on:")
+		if err != nil || typed == "" || typed != name {
+			return false, err
+		}
+		if count == 0 {
+			return true, nil
+		}
+		return p.counts(ctx, "That", count)
 	case c.yes:
 		return true, nil
 	case !p.inTerminal:
 		p.log.warnf("nothing was changed: this is no terminal, and --yes was not given")
 		return false, nil
 	case count != 0:
-		question += fmt.Sprintf(" That is every archived task: type how many (%d) to go on:", count)
-	default:
-		question += " [y/N]"
+		return p.counts(ctx, question+" That", count)
 	}
+	typed, err := p.ask(ctx, question+" [y/N]")
+	return err == nil && (strings.EqualFold(typed, "y") || strings.EqualFold(typed, "yes")), err
+}
+
+// counts asks how many everything is.
+func (p *program) counts(ctx context.Context, that string, count int) (bool, error) {
+	typed, err := p.ask(ctx, fmt.Sprintf("%s is every archived task: type how many (%d) to go on:", that, count))
+	return err == nil && strings.ReplaceAll(typed, ",", "") == strconv.Itoa(count), err
+}
+
+// ask is the answer to a question; "" for none.
+func (p *program) ask(ctx context.Context, question string) (string, error) {
 	fmt.Fprintf(p.err, "%s ", render.Visible(question))
-	typed, err := p.answer(ctx)
-	if err != nil || typed == "" {
-		return false, err
-	}
-	if here.Protected.Value {
-		return typed == name, nil
-	}
-	if count != 0 {
-		return strings.ReplaceAll(typed, ",", "") == strconv.Itoa(count), nil
-	}
-	return strings.EqualFold(typed, "y") || strings.EqualFold(typed, "yes"), nil
+	return p.answer(ctx)
 }
 
 // answer is the line that is typed; "" for none. An interrupt ends the waiting.
 func (p *program) answer(ctx context.Context) (string, error) {
+	if p.answers == nil {
+		p.answers = bufio.NewReader(p.in)
+	}
 	typed := make(chan string, 1)
 	go func() {
-		line, _ := bufio.NewReader(p.in).ReadString('\n')
+		line, _ := p.answers.ReadString('\n')
 		typed <- strings.TrimSpace(line)
 	}()
 	select {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"os"
@@ -28,6 +29,9 @@ type program struct {
 	// the others.
 	same   string
 	unsaid []string
+	// answers are the lines that are typed, read ahead as they come: what was read
+	// with one answer may be the next.
+	answers *bufio.Reader
 }
 
 // sharedFlags mean the same in every command that has them.
