@@ -107,7 +107,7 @@ type resumption struct {
 	path    string
 	command string
 	journal *changeJournal    // nil where it is only looked at
-	endless int               // runs without an end and with nothing open
+	endless []string          // runs without an end and with nothing open
 	behind  []journal.Summary // runs of which planned items were never begun
 	found   reconcile.Resumption
 }
@@ -224,7 +224,7 @@ func (s *resumption) runs(ctx context.Context, pending []journal.Record) error {
 		case err != nil:
 			continue
 		case endless:
-			s.endless++
+			s.endless = append(s.endless, run.ID)
 		}
 		if run.Context == s.look.settings.Context.Name.Value && server.Same(run.Server) {
 			here = append(here, run)
@@ -252,7 +252,7 @@ func (s *resumption) show(ctx context.Context) error {
 		return &writeError{err}
 	}
 	question := s.question()
-	agreed := question == "" && s.endless > 0 && !s.change.dryRun // an end is no change of a task
+	agreed := question == "" && len(s.endless) > 0 && !s.change.dryRun // an end is no change of a task
 	if question != "" && !s.change.dryRun {
 		if agreed, err = s.change.agree(ctx, s.program, s.look.session, question); err != nil {
 			return err
@@ -283,8 +283,8 @@ func (s *resumption) question() string {
 	if len(parts) == 0 {
 		return ""
 	}
-	if s.endless > 0 {
-		parts = append(parts, endWords(s.endless))
+	if n := len(s.endless); n > 0 {
+		parts = append(parts, endWords(n))
 	}
 	return strings.Join(parts, ", ") + "?"
 }

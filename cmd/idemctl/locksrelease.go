@@ -54,6 +54,7 @@ or failed; 2 usage; 3 a source cannot be read.`,
 
 // changeOutput are the flags that say how a plan and its outcome are printed.
 func changeOutput(cmd *cobra.Command, o *outputFlags) {
+	o.changes = true
 	f := cmd.Flags()
 	f.StringVarP(&o.format, "output", "o", "table", "`FORMAT`: table, json or ndjson")
 	f.IntVar(&o.limit, "limit", 0, "most steps to show (0: as many as fit a screen, in a pipe all; -1: all)")

@@ -55,15 +55,15 @@ func (p *program) lookAt(ctx context.Context, cmd *cobra.Command, out *outputFla
 
 // lookBy looks by settings that are settled already.
 func (p *program) lookBy(ctx context.Context, cmd *cobra.Command, out *outputFlags, set *config.Settings, needsLedger bool, o reconcile.Options) (context.Context, *look, error) {
+	page, err := out.options(p, set)
+	if err != nil {
+		return ctx, nil, err
+	}
 	s, err := p.connect(ctx, cmd, set, needsLedger)
 	if err != nil {
 		return ctx, nil, err
 	}
-	l := &look{session: s, release: func() {}}
-	if l.page, err = out.options(p, s.settings); err != nil {
-		l.end()
-		return ctx, nil, err
-	}
+	l := &look{session: s, page: page, release: func() {}}
 	ctx, l.release = p.bounded(ctx)
 	if l.header, err = s.header(ctx, ""); err != nil {
 		l.end()

@@ -14,6 +14,8 @@ type outputFlags struct {
 	limit     int
 	sort      string
 	payload   bool
+	// changes says that these are of a plan, which fewer formats can hold.
+	changes bool
 }
 
 func (o *outputFlags) add(cmd *cobra.Command, defaultLimit string) {
@@ -37,6 +39,9 @@ func (o *outputFlags) add(cmd *cobra.Command, defaultLimit string) {
 func (o *outputFlags) options(p *program, s *config.Settings) (render.Options, error) {
 	format, err := render.ParseFormat(o.format)
 	if err != nil {
+		return render.Options{}, usagef("--output: %w", err)
+	}
+	if err := render.ChangesAs(format); o.changes && err != nil {
 		return render.Options{}, usagef("--output: %w", err)
 	}
 	out := render.Options{

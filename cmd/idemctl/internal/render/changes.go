@@ -102,11 +102,16 @@ type Carried struct {
 // FormatNDJSON; every other format is an error.
 func NewChanges(w io.Writer, o Options, plan *reconcile.Plan) (*Changes, error) {
 	c := &Changes{base: newBase(w, o.filled()), plan: plan}
-	switch c.opt.Format {
+	return c, ChangesAs(c.opt.Format)
+}
+
+// ChangesAs says that changes cannot be written in a format; nil where they can.
+func ChangesAs(f Format) error {
+	switch f {
 	case FormatTable, FormatJSON, FormatNDJSON:
-		return c, nil
+		return nil
 	}
-	return nil, fmt.Errorf("changes cannot be written as %s (use table, json or ndjson)", c.opt.Format)
+	return fmt.Errorf("changes cannot be written as %s (use table, json or ndjson)", f)
 }
 
 // BecauseOf takes why a plan has nothing; "" says no more than that. It is called

@@ -231,11 +231,11 @@ func TestResumptionThatIsOnlyLookedAtSaysWhichRunsWouldGetAnEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.WouldEnd(2)
+	s.WouldEnd([]string{"20260701T011209Z-1f0c3a9b7e", "20260701T021209Z-1f0c3a9b7f"})
 	if err := errors.Join(s.Plan(), s.Close(nil, nil)); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"2 runs have nothing open and no end yet: resume gives them one.", "Nothing was changed."} {
+	for _, want := range []string{"2 runs have nothing open and no end yet: resume gives them one.", "  20260701T021209Z-1f0c3a9b7f", "Nothing was changed."} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("%q is not in\n%s", want, b.String())
 		}

@@ -24,6 +24,8 @@ type resumeJSON struct {
 	Journal *string  `json:"journal"`
 	Run     *string  `json:"run"`   // that made what had not been made; null where there was none
 	Ended   []string `json:"ended"` // runs that were given their end
+	// WouldEnd are runs that would be given it; empty once that was done.
+	WouldEnd []string `json:"would_end"`
 	// Counts are the intents by what they are settled as: done, refused, again
 	// (taken up by the run) and left.
 	Counts map[string]int `json:"counts"`
@@ -77,7 +79,7 @@ type Resumption struct {
 	r       *reconcile.Resumption
 	changes *Changes
 	behind  []journal.Summary
-	endless int
+	endless []string
 }
 
 // NewResumption prepares the output in FormatTable, FormatJSON or FormatNDJSON;
@@ -98,9 +100,9 @@ func NewResumption(w io.Writer, o Options, r *reconcile.Resumption) (*Resumption
 // resuming does nothing with them, and says so. It is called before Plan.
 func (s *Resumption) LeaveBehind(runs []journal.Summary) { s.behind = runs }
 
-// WouldEnd takes how many runs lack nothing but their end, which is written where
-// the resumption is carried out.
-func (s *Resumption) WouldEnd(runs int) { s.endless = runs }
+// WouldEnd takes the runs that lack nothing but their end, which is written where the
+// resumption is carried out. It is called before Close.
+func (s *Resumption) WouldEnd(runs []string) { s.endless = runs }
 
 // Plan shows a person what became of the intents, and what is to be done.
 // Programs that read a stream get the intents.
@@ -231,7 +233,10 @@ func (s *Resumption) Close(done *Carried, ended []string) error {
 }
 
 func (s *Resumption) head(done *Carried, ended []string) resumeJSON {
-	head := resumeJSON{Schema: SchemaResume, Applied: done != nil, Ended: list(ended), Counts: s.counts(), Changes: s.changes.counts(done != nil), NeverBegun: shapeNeverBegun(s.behind)}
+	head := resumeJSON{Schema: SchemaResume, Applied: done != nil, Ended: list(ended), WouldEnd: []string{}, Counts: s.counts(), Changes: s.changes.counts(done != nil), NeverBegun: shapeNeverBegun(s.behind)}
+	if done == nil {
+		head.WouldEnd = list(s.endless)
+	}
 	if done != nil {
 		head.Journal, head.Run = text(done.Journal), text(done.Run)
 		if done.Problem != nil {
@@ -260,10 +265,13 @@ func (s *Resumption) counts() map[string]int {
 func (s *Resumption) page(done *Carried, ended []string) error {
 	p := newPage(s.w, s.opt)
 	if done == nil {
-		if s.endless > 0 {
-			p.text(plural(s.endless, "run has nothing open and no end yet: resume gives it one.", "runs have nothing open and no end yet: resume gives them one."), "")
+		if len(s.endless) > 0 {
+			p.text(plural(len(s.endless), "run has nothing open and no end yet: resume gives it one.", "runs have nothing open and no end yet: resume gives them one."), "")
+			for _, run := range s.endless[:min(len(s.endless), mostExceptions)] {
+				p.text("  "+Visible(run), sgrDim)
+			}
 		}
-		if len(s.r.Intents) > 0 || s.endless > 0 {
+		if len(s.r.Intents) > 0 || len(s.endless) > 0 {
 			p.text("Nothing was changed.", "")
 		}
 		return p.flush()
