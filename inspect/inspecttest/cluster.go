@@ -10,6 +10,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/idemctl/idemctl/inspect"
+	"github.com/idemctl/idemctl/internal/tied"
 )
 
 const (
@@ -57,7 +58,7 @@ func (c *Cluster) startNode(bus *int) string {
 	c.t.Helper()
 	proc, port, err := onFreePort(func(port int) (*process, error) {
 		var err error
-		if *bus, err = freePort(); err != nil {
+		if *bus, err = tied.FreePort(); err != nil {
 			return nil, err
 		}
 		// A node that is silent while the machine stands still is not to be given up.

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"sync"
 	"syscall"
 	"time"
 
@@ -110,30 +109,12 @@ func (p *process) stop() {
 	os.RemoveAll(p.dir)
 }
 
-// named are the ports that freePort has named, whose servers may not listen yet.
-var named sync.Map
-
-// freePort names a loopback port that was free a moment ago, and none twice.
-func freePort() (int, error) {
-	for {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return 0, err
-		}
-		port := l.Addr().(*net.TCPAddr).Port
-		l.Close()
-		if _, again := named.LoadOrStore(port, true); !again {
-			return port, nil
-		}
-	}
-}
-
 // onFreePort tries a few ports, since another process may take the one that was
 // free.
 func onFreePort(start func(port int) (*process, error)) (*process, int, error) {
 	var failures []error
 	for range 5 {
-		port, err := freePort()
+		port, err := tied.FreePort()
 		if err != nil {
 			return nil, 0, err
 		}

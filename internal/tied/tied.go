@@ -1,5 +1,5 @@
 // Package tied starts programs that end with the one that started them, however
-// that ends: a killed test binary leaves no server behind.
+// that ends: a killed test binary leaves no server behind. It names their ports, too.
 package tied
 
 import (

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/idemctl/idemctl/reconcile"
 	"github.com/idemctl/idemctl/reconcile/pgledger"
@@ -23,21 +22,6 @@ func open(t *testing.T, o pgledger.Options) *pgledger.Ledger {
 	}
 	t.Cleanup(func() { _ = l.Close() })
 	return l
-}
-
-// eventually tries again until nothing fails, where a short time limit ends what
-// the machine holds up, too.
-func eventually(t *testing.T, what string, try func() error) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); ; {
-		err := try()
-		if err == nil {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("%s: %v", what, err)
-		}
-	}
 }
 
 func prepare(t *testing.T, l *pgledger.Ledger, sources ...reconcile.Source) reconcile.Lookup {

@@ -173,7 +173,7 @@ func TestJournalHasLimitsOfItsOwn(t *testing.T) {
 	o := journalOptions(db.DSN, "j")
 	o.Timeout = 200 * time.Millisecond
 	var table *pgledger.JournalTable
-	eventually(t, "opening", func() (err error) {
+	reconciletest.Eventually(t, "opening", func() (err error) {
 		table, err = pgledger.OpenJournal(t.Context(), o)
 		return err
 	})

@@ -70,7 +70,7 @@ func TestReadEndsAtTheStatementTimeout(t *testing.T) {
 	db.Exec("CREATE TABLE marks (task_id text PRIMARY KEY)")
 	l := open(t, pgledger.Options{DSN: db.DSN, Timeout: 200 * time.Millisecond})
 	var k reconcile.Lookup
-	eventually(t, "preparing", func() (err error) {
+	reconciletest.Eventually(t, "preparing", func() (err error) {
 		k, err = l.Prepare(context.Background(), []reconcile.Source{marks})
 		return err
 	})
@@ -81,7 +81,7 @@ func TestReadEndsAtTheStatementTimeout(t *testing.T) {
 	_, err = l.Prepare(context.Background(), []reconcile.Source{marks})
 	failsAs(t, err, reconcile.LedgerTimeout, "marks")
 	migration.Exec("ROLLBACK")
-	eventually(t, "reading once the table is free", func() error {
+	reconciletest.Eventually(t, "reading once the table is free", func() error {
 		_, err := k.Read(context.Background(), []string{"k"}, false)
 		return err
 	})

@@ -3,14 +3,14 @@ package reconciletest
 import (
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"sort"
 	"strconv"
 	"strings"
-	"sync"
+
+	"github.com/idemctl/idemctl/internal/tied"
 )
 
 // superuser is the bootstrap role of every server started here.
@@ -70,7 +70,7 @@ func prependAccessRule(dir string) error {
 func launch(bin string, id identity, dir string) (*cluster, error) {
 	var failures []error
 	for range 5 {
-		port, err := freePort()
+		port, err := tied.FreePort()
 		if err != nil {
 			os.RemoveAll(dir)
 			return nil, err
@@ -128,24 +128,6 @@ func binaries() (string, error) {
 func majorOf(binary string) int {
 	n, _ := strconv.Atoi(filepath.Base(filepath.Dir(filepath.Dir(binary))))
 	return n
-}
-
-// named are the ports that freePort has named, whose servers may not listen yet.
-var named sync.Map
-
-// freePort names a loopback port that was free a moment ago, and none twice.
-func freePort() (int, error) {
-	for {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			return 0, err
-		}
-		port := l.Addr().(*net.TCPAddr).Port
-		l.Close()
-		if _, again := named.LoadOrStore(port, true); !again {
-			return port, nil
-		}
-	}
 }
 
 // checkReachable says which directory above dir keeps the server's user out.

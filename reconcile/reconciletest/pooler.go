@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/idemctl/idemctl/internal/tied"
 )
 
 // ErrNoPooler says that PgBouncer is not installed, which no package of
@@ -35,7 +37,7 @@ func (db *Database) Pooler(settings ...string) (dsn string, err error) {
 	if err != nil {
 		return "", err
 	}
-	port, err := freePort()
+	port, err := tied.FreePort()
 	if err != nil {
 		os.RemoveAll(dir)
 		return "", err

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/idemctl/idemctl/reconcile"
+	"github.com/idemctl/idemctl/reconcile/reconciletest"
 	"github.com/idemctl/idemctl/reconcile/sqliteledger"
 )
 
@@ -149,21 +150,6 @@ func TestReadFailsOnceTheFileIsReplaced(t *testing.T) {
 	failsAs(t, err, reconcile.LedgerMissing)
 }
 
-// eventually tries again until nothing fails, where a short time limit ends what
-// the machine holds up, too.
-func eventually(t *testing.T, what string, try func() error) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); ; {
-		err := try()
-		if err == nil {
-			return
-		}
-		if time.Now().After(end) {
-			t.Fatalf("%s: %v", what, err)
-		}
-	}
-}
-
 // TestReadWaitsForAWriter, and gives up at its timeout, where the file is in
 // rollback mode and the writer locks everyone out.
 func TestReadWaitsForAWriter(t *testing.T) {
@@ -176,13 +162,13 @@ func TestReadWaitsForAWriter(t *testing.T) {
 	defer writer.Close()
 	writer.SetMaxOpenConns(1)
 	var l *sqliteledger.Ledger
-	eventually(t, "opening", func() (err error) {
+	reconciletest.Eventually(t, "opening", func() (err error) {
 		l, err = sqliteledger.Open(context.Background(), sqliteledger.Options{Name: "main", DSN: "sqlite:" + path, Timeout: 200 * time.Millisecond})
 		return err
 	})
 	defer l.Close()
 	var k reconcile.Lookup
-	eventually(t, "preparing", func() (err error) {
+	reconciletest.Eventually(t, "preparing", func() (err error) {
 		k, err = l.Prepare(context.Background(), []reconcile.Source{{Table: "marks"}})
 		return err
 	})
@@ -198,7 +184,7 @@ func TestReadWaitsForAWriter(t *testing.T) {
 	failsAs(t, err, reconcile.LedgerTimeout)
 	run("COMMIT")
 	var rows reconcile.Rows
-	eventually(t, "reading after the commit", func() (err error) {
+	reconciletest.Eventually(t, "reading after the commit", func() (err error) {
 		rows, err = k.Read(context.Background(), []string{"k"}, false)
 		return err
 	})

@@ -87,7 +87,7 @@ func TestJournalWaitsForAnotherWriter(t *testing.T) {
 	o := s.options("j")
 	o.Timeout = 300 * time.Millisecond
 	var table *sqliteledger.JournalTable
-	eventually(t, "opening", func() (err error) {
+	reconciletest.Eventually(t, "opening", func() (err error) {
 		table, err = sqliteledger.OpenJournal(t.Context(), o)
 		return err
 	})
@@ -96,5 +96,5 @@ func TestJournalWaitsForAnotherWriter(t *testing.T) {
 	entry := []journal.Entry{{Record: journal.Record{Run: "r", Seq: 1, Kind: journal.KindRun}, Line: []byte("{}")}}
 	failsAs(t, table.Write(t.Context(), entry), reconcile.LedgerTimeout, "timeout")
 	s.Exec("COMMIT")
-	eventually(t, "writing after the other writer", func() error { return table.Write(t.Context(), entry) })
+	reconciletest.Eventually(t, "writing after the other writer", func() error { return table.Write(t.Context(), entry) })
 }
